@@ -1,0 +1,121 @@
+// Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The attributes: what a user writes on a model (inputs, parameters, tags) and
+// what passes add (level, state, target, memory).
+
+#ifndef PIPER_DIALECT_ATTRIBUTES_TD
+#define PIPER_DIALECT_ATTRIBUTES_TD
+
+include "Piper/Dialect/PiperBase.td"
+
+//===----------------------------------------------------------------------===//
+// Of the model
+//===----------------------------------------------------------------------===//
+
+def TagsAttr : Piper_Attr<"Tags", "tags"> {
+  let summary = "Annotations of an op: names with values";
+  let description = [{
+    The user's annotations, integers or strings, which segments, directives
+    and traces refer to. Names are unique; the order does not matter.
+
+    Example: `#piper.tags<layer = 3>`, `#piper.tags<layer = 1, name = "block">`.
+  }];
+  let parameters = (ins "::mlir::DictionaryAttr":$entries);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// "layer = 3, name = \"block\"": the text between the brackets.
+    std::string text() const;
+  }];
+}
+
+def InputAttr : Piper_Attr<"Input", "input"> {
+  let summary = "An input of the step: its name and the names of its dimensions";
+  let description = [{
+    Example: `#piper.input<"tokens", dims = [batch, seq]>`.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$name,
+                        OptionalArrayRefParameter<"::mlir::StringAttr">:$dims);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def ParamAttr : Piper_Attr<"Param", "param"> {
+  let summary = "A parameter: its name, dimensions, initial values";
+  let description = [{
+    `init` is `zeros`, `ones`, `normal<S>` (mean 0, standard deviation S) or a
+    dense constant of the parameter's type; default `zeros`. A `frozen` parameter has no gradient, no
+    optimizer state, and no update changes it.
+
+    Example: `#piper.param<"wte", dims = [vocab, embed], init = normal<0.02>>`,
+    `#piper.param<"b", frozen>`, `#piper.param<"w", init = dense<[1.0, 2.0]> : tensor<2xf32>>`.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$name,
+                        OptionalArrayRefParameter<"::mlir::StringAttr">:$dims,
+                        "::mlir::Attribute":$init, "bool":$frozen);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def InitAttr : Piper_Attr<"Init", "init"> {
+  let summary = "A rule for initial values: zeros, ones, or normal with a standard deviation";
+  let parameters = (ins "::mlir::StringAttr":$kind, "::mlir::FloatAttr":$scale);
+  let assemblyFormat = "`<` $kind `,` $scale `>`";
+}
+
+//===----------------------------------------------------------------------===//
+// Made by passes
+//===----------------------------------------------------------------------===//
+
+def LevelEnum : I32EnumAttr<"Level", "How far a module is on its way", [
+    I32EnumAttrCase<"Model", 0, "model">,
+    I32EnumAttrCase<"DAG", 1, "dag">,
+    I32EnumAttrCase<"Placed", 2, "placed">,
+    I32EnumAttrCase<"Programs", 3, "programs">,
+    I32EnumAttrCase<"Plan", 4, "plan">]> {
+  let cppNamespace = "::mlir::piper";
+  let genSpecializedAttr = 0;
+}
+def LevelAttr : EnumAttr<Piper_Dialect, LevelEnum, "level"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+def PassEnum : I32EnumAttr<"PassKind", "Which part of the step a task is", [
+    I32EnumAttrCase<"F", 0>, I32EnumAttrCase<"B", 1>, I32EnumAttrCase<"BI", 2>,
+    I32EnumAttrCase<"BW", 3>, I32EnumAttrCase<"R", 4>, I32EnumAttrCase<"U", 5>,
+    I32EnumAttrCase<"Once", 6, "once">]> {
+  let cppNamespace = "::mlir::piper";
+  let genSpecializedAttr = 0;
+}
+def PassAttr : EnumAttr<Piper_Dialect, PassEnum, "pass">;
+
+def StateAttr : Piper_Attr<"State", "state"> {
+  let summary = "State of the optimizer or of the step: a moment of a parameter, or a counter";
+  let description = [{
+    Example: `#piper.state<"wte.m", of = "wte">`, `#piper.state<"update">`.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$name,
+                        OptionalParameter<"::mlir::StringAttr">:$parameter);
+  let assemblyFormat = "`<` $name (`,` `of` `=` $parameter^)? `>`";
+}
+
+def TargetAttr : Piper_Attr<"Target", "target"> {
+  let summary = "What a plan is made for";
+  let description = [{
+    Example: `#piper.target<cpu, threads = 1>`.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$device, "int64_t":$threads);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def MemoryAttr : Piper_Attr<"Memory", "memory"> {
+  let summary = "The workspace of a shared body";
+  let description = [{
+    `offsets` has two entries per op of the body, in order: where its first workspace
+    byte and its results lie. See the documentation of `piper-plan-memory`.
+  }];
+  let parameters = (ins "int64_t":$bytes, OptionalArrayRefParameter<"int64_t">:$values,
+                        OptionalArrayRefParameter<"int64_t">:$kernels);
+  let assemblyFormat = "`<` `bytes` `=` $bytes (`,` `values` `=` `[` $values^ `]`)? (`,` `kernels` `=` `[` $kernels^ `]`)? `>`";
+}
+
+#endif // PIPER_DIALECT_ATTRIBUTES_TD

@@ -1,0 +1,313 @@
+// Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The larger blocks of a transformer, each one kernel: embedding, norm,
+// softmax, attention, dropout, cross entropy.
+
+#ifndef PIPER_DIALECT_MODELOPS_TD
+#define PIPER_DIALECT_MODELOPS_TD
+
+include "Piper/Dialect/PiperComputeBase.td"
+
+//===----------------------------------------------------------------------===//
+// embedding
+//===----------------------------------------------------------------------===//
+
+def EmbeddingOp : Piper_ComputeOp<"embedding"> {
+  let summary = "Rows of a table by index";
+  let description = [{
+    The `piper.embedding` operation reads the rows `ids` of `table`:
+    `[V, D], [..] -> [.., D]`. An id outside 0..V-1 is an error of the run.
+
+    Example:
+    ```mlir
+    %x = piper.embedding %wte, %tokens : (tensor<256x64xf32>, tensor<16x128xi32>) -> tensor<16x128x64xf32>
+    ```
+  }];
+  let arguments = (ins Piper_FloatTensor:$table, Piper_IndexTensor:$ids);
+  let results = (outs Piper_FloatTensor:$y);
+  let hasVerifier = 1;
+}
+
+def EmbeddingGradOp : Piper_PlainOp<"embedding_grad"> {
+  let summary = "Gradient of the table of piper.embedding";
+  let description = [{
+    The `piper.embedding_grad` operation adds each row of `dy` to the row `ids`
+    of the result, in ascending order of position. Made by `piper-autodiff`.
+
+    Example:
+    ```mlir
+    %d = piper.embedding_grad %dy, %tokens : (tensor<16x128x64xf32>, tensor<16x128xi32>) -> tensor<256x64xf32>
+    ```
+  }];
+  let arguments = (ins Piper_FloatTensor:$dy, Piper_IndexTensor:$ids);
+  let results = (outs Piper_FloatTensor:$dtable);
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// layer_norm
+//===----------------------------------------------------------------------===//
+
+def LayerNormOp : Piper_ComputeOp<"layer_norm", [], ["buildGradient", "getSavedTypes"]> {
+  let summary = "Layer normalisation over the last dimension";
+  let description = [{
+    The `piper.layer_norm` operation computes
+    `(x - mean) / sqrt(var + eps) * gamma + beta` over the last dimension, var being the
+    mean squared deviation (Ba et al., arXiv 1607.06450, section 3). `saved` is nothing, or mean and
+    `1/sqrt(var + eps)` of each row, f32 (f64 for f64 operands), for the gradient.
+
+    Example:
+    ```mlir
+    %y = piper.layer_norm %x, %g, %b {eps = 1.000000e-05 : f64} : (tensor<4x8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    ```
+  }];
+  let arguments = (ins Piper_FloatTensor:$x, Piper_FloatTensor:$gamma,
+                       Piper_FloatTensor:$beta, F64Attr:$eps);
+  let results = (outs Piper_FloatTensor:$y, Variadic<Piper_FloatTensor>:$saved);
+  let hasVerifier = 1;
+}
+
+def LayerNormGradOp : Piper_PlainOp<"layer_norm_grad"> {
+  let summary = "Gradient of piper.layer_norm";
+  let description = [{
+    The `piper.layer_norm_grad` operation returns the gradients of x, gamma and
+    beta. Made by `piper-autodiff`.
+
+    Example:
+    ```mlir
+    %dx, %dg, %db = piper.layer_norm_grad %dy, %x, %g, %mean, %rstd
+        : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<8xf32>, tensor<4xf32>, tensor<4xf32>)
+        -> (tensor<4x8xf32>, tensor<8xf32>, tensor<8xf32>)
+    ```
+  }];
+  let arguments = (ins Piper_FloatTensor:$dy, Piper_FloatTensor:$x, Piper_FloatTensor:$gamma,
+                       Piper_FloatTensor:$mean, Piper_FloatTensor:$rstd);
+  let results = (outs Piper_FloatTensor:$dx, Piper_FloatTensor:$dgamma, Piper_FloatTensor:$dbeta);
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// softmax
+//===----------------------------------------------------------------------===//
+
+def SoftmaxOp : Piper_ComputeOp<"softmax", [SameOperandsAndResultType]> {
+  let summary = "Softmax over the last dimension";
+  let description = [{
+    The `piper.softmax` operation computes `e^(x - max) / sum e^(x - max)` over
+    the last dimension.
+
+    Example:
+    ```mlir
+    %y = piper.softmax %x : tensor<4x8xf32>
+    ```
+  }];
+  let arguments = (ins Piper_FloatTensor:$x);
+  let results = (outs Piper_FloatTensor:$y);
+  let assemblyFormat = "$x attr-dict `:` type($y)";
+  let hasVerifier = 1;
+}
+
+def SoftmaxGradOp : Piper_UnaryGradOp<"softmax_grad"> {
+  let summary = "Gradient of piper.softmax";
+  let description = [{
+    The `piper.softmax_grad` operation computes `y (dy - sum(dy y))` over the
+    last dimension, from the result y. Made by `piper-autodiff`.
+
+    Example:
+    ```mlir
+    %dx = piper.softmax_grad %dy, %y : tensor<4x8xf32>
+    ```
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// attention
+//===----------------------------------------------------------------------===//
+
+def AttentionOp : Piper_ComputeOp<"attention", [], ["buildGradient", "getSavedTypes"]> {
+  let summary = "Scaled dot-product attention";
+  let description = [{
+    The `piper.attention` operation computes, for each sequence and head,
+    `dropout(softmax(scale q k^T)) v` (Vaswani et al., arXiv 1706.03762,
+    section 3.2.1) without keeping the matrix of scores. `q` is `[batch, queries, heads, head size]`,
+    `k` and `v` are `[batch, keys, key heads, head size]`; key heads divide heads, and query
+    head h reads key head h / (heads / key heads). With `causal` query i sees keys 0..i (+ keys -
+    queries). With `dropout` p > 0 a `key` (see `piper.random_key`) is needed, and `index` tells the random
+    numbers of several ops of one task apart. `saved` is nothing, or the log-sum-exp of the scaled scores, `[batch, heads,
+    queries]`, f32 (f64 for f64), for the gradient.
+
+    Example:
+    ```mlir
+    %o = piper.attention %q, %k, %v {causal, scale = 2.500000e-01 : f64}
+        : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>) -> tensor<2x8x4x16xf32>
+    ```
+  }];
+  let arguments = (ins Piper_FloatTensor:$q, Piper_FloatTensor:$k, Piper_FloatTensor:$v,
+                       Optional<Piper_RandomKey>:$key,
+                       F64Attr:$scale, UnitAttr:$causal,
+                       DefaultValuedAttr<F64Attr, "0.0">:$dropout,
+                       DefaultValuedAttr<I64Attr, "0">:$index);
+  let results = (outs Piper_FloatTensor:$y, Variadic<Piper_FloatTensor>:$saved);
+  let hasVerifier = 1;
+}
+
+def AttentionGradOp : Piper_PlainOp<"attention_grad"> {
+  let summary = "Gradient of piper.attention";
+  let description = [{
+    The `piper.attention_grad` operation returns the gradients of q, k and v from
+    that of the result, making the scores again block by block (Dao,
+    arXiv 2307.08691, section 3.1.2). Made by `piper-autodiff`.
+
+    Example:
+    ```mlir
+    %dq, %dk, %dv = piper.attention_grad %do, %q, %k, %v, %o, %lse {causal, scale = 2.500000e-01 : f64}
+        : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>)
+        -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>)
+    ```
+  }];
+  let arguments = (ins Piper_FloatTensor:$dy, Piper_FloatTensor:$q, Piper_FloatTensor:$k,
+                       Piper_FloatTensor:$v, Piper_FloatTensor:$y, Piper_FloatTensor:$lse,
+                       Optional<Piper_RandomKey>:$key,
+                       F64Attr:$scale, UnitAttr:$causal,
+                       DefaultValuedAttr<F64Attr, "0.0">:$dropout,
+                       DefaultValuedAttr<I64Attr, "0">:$index);
+  let results = (outs Piper_FloatTensor:$dq, Piper_FloatTensor:$dk, Piper_FloatTensor:$dv);
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// dropout
+//===----------------------------------------------------------------------===//
+
+def RandomKeyOp : Piper_Op<"random_key", [Pure,
+    DeclareOpInterfaceMethods<ShardingRuleOpInterface>,
+    DeclareOpInterfaceMethods<CostOpInterface>]> {
+  let summary = "What this step's random numbers depend on";
+  let description = [{
+    The `piper.random_key` operation makes the pair (seed, update) that ops with
+    random numbers take. A model has no operands here; `piper-optimizer` adds
+    the seed and the `update` counter.
+
+    Example:
+    ```mlir
+    %key = piper.random_key : () -> tensor<2xi64>
+    ```
+  }];
+  let arguments = (ins Variadic<Piper_Count>:$counters);
+  let results = (outs Piper_RandomKey:$key);
+  let assemblyFormat = "($counters^)? attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
+def DropoutOp : Piper_ComputeOp<"dropout"> {
+  let summary = "Sets elements to zero at random";
+  let description = [{
+    The `piper.dropout` operation keeps each element with probability 1 - p,
+    divided by 1 - p, and sets the others to zero. Which ones is a function of
+    `key`, the salt of the task, `index` (unique among the ops of one segment) and the element's
+    global index: `origin` (one number per dimension, default zeros) says where the operand lies in
+    the whole tensor, whose shape is `global_shape` (default: the operand's). The gradient is the same op applied to `dy`.
+
+    Example:
+    ```mlir
+    %y = piper.dropout %x, %key {p = 1.000000e-01 : f64, index = 1 : i64} : (tensor<4x8xf32>, tensor<2xi64>) -> tensor<4x8xf32>
+    ```
+  }];
+  let arguments = (ins Piper_FloatTensor:$x, Piper_RandomKey:$key,
+                       Optional<Piper_IndexTensor>:$origin,
+                       F64Attr:$p, DefaultValuedAttr<I64Attr, "0">:$index,
+                       OptionalAttr<DenseI64ArrayAttr>:$global_shape);
+  let results = (outs Piper_FloatTensor:$y);
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Loss
+//===----------------------------------------------------------------------===//
+
+def CrossEntropyOp : Piper_ComputeOp<"cross_entropy", [], ["buildGradient", "getSavedTypes"]> {
+  let summary = "Cross entropy of logits and labels, summed over valid labels";
+  let description = [{
+    The `piper.cross_entropy` operation returns the sum of
+    `logsumexp(logits) - logits[label]` over the positions whose label is not
+    negative: `[.., V], [..] -> []`. A label of V or more is an error of the run. `saved` is nothing, or the
+    log-sum-exp of each position, f32 (f64 for f64), for the gradient. Divide by `piper.count_valid` for the mean.
+
+    Example:
+    ```mlir
+    %s = piper.cross_entropy %z, %labels : (tensor<16x128x256xf32>, tensor<16x128xi32>) -> tensor<f32>
+    ```
+  }];
+  let arguments = (ins Piper_FloatTensor:$logits, Piper_IndexTensor:$labels);
+  let results = (outs Piper_FloatTensor:$sum, Variadic<Piper_FloatTensor>:$saved);
+  let hasVerifier = 1;
+}
+
+def CrossEntropyGradOp : Piper_PlainOp<"cross_entropy_grad"> {
+  let summary = "Gradient of piper.cross_entropy";
+  let description = [{
+    The `piper.cross_entropy_grad` operation computes
+    `dsum (softmax(logits) - onehot(label))`, zero where the label is negative.
+    Made by `piper-autodiff`.
+
+    Example:
+    ```mlir
+    %dz = piper.cross_entropy_grad %ds, %z, %labels, %lse
+        : (tensor<f32>, tensor<16x128x256xf32>, tensor<16x128xi32>, tensor<16x128xf32>) -> tensor<16x128x256xf32>
+    ```
+  }];
+  let arguments = (ins Piper_FloatTensor:$dsum, Piper_FloatTensor:$logits,
+                       Piper_IndexTensor:$labels, Piper_FloatTensor:$lse);
+  let results = (outs Piper_FloatTensor:$dlogits);
+  let hasVerifier = 1;
+}
+
+def CountValidOp : Piper_PlainOp<"count_valid"> {
+  let summary = "The number of labels that are not negative";
+  let description = [{
+    The `piper.count_valid` operation counts the positions that the loss counts. It has no
+    gradient: its operand is of integers.
+
+    Example:
+    ```mlir
+    %n = piper.count_valid %labels : (tensor<16x128xi32>) -> tensor<i64>
+    ```
+  }];
+  let arguments = (ins Piper_IndexTensor:$labels);
+  let results = (outs Piper_Count:$count);
+}
+
+def DivideOp : Piper_ComputeOp<"divide"> {
+  let summary = "A sum divided by a count";
+  let description = [{
+    The `piper.divide` operation makes a mean from a sum and a count of the
+    whole step. With a count of 0 the result is NaN and the step is skipped.
+
+    Example:
+    ```mlir
+    %l = piper.divide %s, %n : (tensor<f32>, tensor<i64>) -> tensor<f32>
+    ```
+  }];
+  let arguments = (ins Piper_FloatTensor:$sum, Piper_Count:$count);
+  let results = (outs Piper_FloatTensor:$mean);
+  let hasVerifier = 1;
+}
+
+def ReciprocalOp : Piper_PlainOp<"reciprocal"> {
+  let summary = "One divided by a count";
+  let description = [{
+    The `piper.reciprocal` operation makes the seed of the backward, `1/count`,
+    or 0 for a count of 0. Made by `piper-autodiff`.
+
+    Example:
+    ```mlir
+    %seed = piper.reciprocal %n : (tensor<i64>) -> tensor<f32>
+    ```
+  }];
+  let arguments = (ins Piper_Count:$count);
+  let results = (outs Piper_Scalar:$y);
+}
+
+#endif // PIPER_DIALECT_MODELOPS_TD
