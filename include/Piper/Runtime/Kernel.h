@@ -1,9 +1,9 @@
 // Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The interface of a kernel and the table of those of the CPU. A kernel is made once,
-// when a program is loaded, and then run every step: making may be slow and
-// allocate, running may not allocate.
+// The interface of a kernel and the table of those of the CPU. A kernel is made
+// once, when a program is loaded, and then run every step: making may be slow
+// and allocate, running may not allocate.
 
 #ifndef PIPER_RUNTIME_KERNEL_H
 #define PIPER_RUNTIME_KERNEL_H
@@ -18,8 +18,8 @@ namespace piper::rt {
 
 /// What one call gives to a kernel.
 struct KernelCall {
-  /// One address per operand and result, aligned to kAlignment unless the value is a
-  /// view into the middle of another one.
+  /// One address per operand and result, aligned to kAlignment unless the value
+  /// is a view into the middle of another one.
   const void *const *operands = nullptr;
   void *const *results = nullptr;
   /// As many bytes as KernelEntry::workspaceBytes said, aligned to kAlignment.
@@ -43,8 +43,9 @@ struct KernelEntry {
   /// Checks what the kernel needs beyond the op's verifier (element types) and
   /// makes it.
   Result<std::unique_ptr<Kernel>> (*create)(const KernelSpec &, const Target &);
-  /// Bytes of scratch memory that one run needs: a function of shapes and target only,
-  /// never of the machine, so that compiler and runtime agree. Null: none.
+  /// Bytes of scratch memory that one run needs: a function of shapes and
+  /// target only, never of the machine, so that compiler and runtime agree.
+  /// Null: none.
   int64_t (*workspaceBytes)(const KernelSpec &, const Target &) = nullptr;
   /// Whether `result` may be written over `operand` (same number of bytes
   /// assured by the caller). Null: never.

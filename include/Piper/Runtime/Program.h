@@ -28,8 +28,9 @@ struct TensorType {
   ElementType element = ElementType::F32;
   std::vector<int64_t> shape;
 
+  /// Both saturate at the largest int64_t; a negative dimension counts as 0.
   int64_t numElements() const;
-  int64_t numBytes() const { return numElements() * elementBytes(element); }
+  int64_t numBytes() const;
   int64_t rank() const { return static_cast<int64_t>(shape.size()); }
   bool operator==(const TensorType &other) const {
     return element == other.element && shape == other.shape;
@@ -46,8 +47,8 @@ constexpr int64_t kAlignment = 64;
 /// or boolean attribute is the integer 0 or 1; dense constants are raw bytes.
 class Attributes {
 public:
-  using Value = std::variant<int64_t, double, std::string,
-                             std::vector<int64_t>, std::vector<uint8_t>>;
+  using Value = std::variant<int64_t, double, std::string, std::vector<int64_t>,
+                             std::vector<uint8_t>>;
   void set(std::string name, Value value) {
     entries.emplace_back(std::move(name), std::move(value));
   }
