@@ -9,6 +9,7 @@
 
 include "Piper/Dialect/PiperAttributes.td"
 include "Piper/Dialect/PiperInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 /// Differentiable. Subclasses override `differentiable` where they save results.

@@ -1,0 +1,80 @@
+# Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+# Finds LLVM and MLIR 22 and makes the interface library PiperMLIR, which every
+# compiler library links: include folders, and either libMLIR.so or the static
+# archives that the tools need.
+
+list(APPEND CMAKE_PREFIX_PATH /usr/lib/llvm-22)
+find_package(MLIR REQUIRED CONFIG)
+if(NOT LLVM_VERSION_MAJOR EQUAL 22)
+  message(FATAL_ERROR "Piper needs LLVM 22, found ${LLVM_PACKAGE_VERSION} in ${LLVM_DIR}")
+endif()
+list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)
+
+include_directories(${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
+
+add_library(PiperMLIR INTERFACE)
+target_include_directories(PiperMLIR SYSTEM INTERFACE
+  ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+target_include_directories(PiperMLIR INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+  $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
+  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+
+# Debian's static MLIR targets list the shared LLVM (and one lists the shared
+# MLIR) as their dependency. Replaces these by the archives, all the way down;
+# otherwise two copies of MLIR meet in one process.
+function(piper_make_static)
+  llvm_map_components_to_libnames(llvm_libs
+    support core remarks bitwriter asmparser frontendopenmp targetparser)
+  set(todo ${ARGN})
+  set(done "")
+  while(todo)
+    list(POP_FRONT todo lib)
+    if(lib IN_LIST done OR NOT TARGET ${lib})
+      continue()
+    endif()
+    list(APPEND done ${lib})
+    get_target_property(deps ${lib} INTERFACE_LINK_LIBRARIES)
+    if(NOT deps)
+      continue()
+    endif()
+    if(lib MATCHES "^MLIR" AND ("LLVM" IN_LIST deps OR "MLIR" IN_LIST deps))
+      list(REMOVE_ITEM deps LLVM MLIR)
+      list(APPEND deps ${llvm_libs})
+      set_target_properties(${lib} PROPERTIES INTERFACE_LINK_LIBRARIES "${deps}")
+    endif()
+    list(APPEND todo ${deps})
+  endwhile()
+endfunction()
+
+if(PIPER_LINK_MLIR_DYLIB)
+  target_link_libraries(PiperMLIR INTERFACE MLIR LLVM)
+else()
+  set(PIPER_MLIR_LIBS
+    MLIRIR MLIRParser MLIRAsmParser MLIRBytecodeReader MLIRBytecodeWriter
+    MLIRFuncDialect MLIRPass MLIRTransforms MLIRTransformUtils MLIRSupport
+    MLIRRemarkStreamer MLIRDebug)
+  piper_make_static(${PIPER_MLIR_LIBS} MLIROptLib MLIRLspServerLib MLIRReduceLib MLIRReduce)
+  target_link_libraries(PiperMLIR INTERFACE ${PIPER_MLIR_LIBS})
+  add_link_options(-Wl,--gc-sections -static-libstdc++ -static-libgcc)
+  if(PIPER_LLD)
+    add_link_options(-Wl,--icf=safe)
+  endif()
+  add_compile_options(-ffunction-sections -fdata-sections)
+endif()
+
+# piper_add_library(NAME SOURCE... LIBS lib... DEPENDS target...): a library of
+# the compiler.
+function(piper_add_library name)
+  cmake_parse_arguments(ARG "" "" "LIBS;DEPENDS" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PUBLIC ${ARG_LIBS} PiperMLIR)
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+endfunction()
