@@ -16,6 +16,7 @@ include(AddLLVM)
 include(AddMLIR)
 
 include_directories(${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
+include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 
 add_library(PiperMLIR INTERFACE)
 target_include_directories(PiperMLIR SYSTEM INTERFACE

@@ -36,6 +36,9 @@ def Piper_Dialect : Dialect {
     "::mlir::piper::LevelAttr":$level,
     "::mlir::piper::MemoryAttr":$memory
   );
+  let extraClassDeclaration = [{
+    void registerAttributes();
+  }];
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;
   let hasRegionResultAttrVerify = 1;
