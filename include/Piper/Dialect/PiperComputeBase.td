@@ -12,13 +12,15 @@ include "Piper/Dialect/PiperInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-/// Differentiable. Subclasses override `differentiable` where they save results.
+/// Differentiable. `gradientMethods` and `costMethods` name the interface methods
+/// that the op defines itself instead of taking the default.
 class Piper_ComputeOp<string mnemonic, list<Trait> traits = [],
-    list<string> gradientMethods = ["buildGradient"]>
+    list<string> gradientMethods = ["buildGradient"],
+    list<string> costMethods = []>
     : Piper_Op<mnemonic, traits # [Pure,
         DeclareOpInterfaceMethods<DifferentiableOpInterface, gradientMethods>,
         DeclareOpInterfaceMethods<ShardingRuleOpInterface>,
-        DeclareOpInterfaceMethods<CostOpInterface>]> {
+        DeclareOpInterfaceMethods<CostOpInterface, costMethods>]> {
   let assemblyFormat =
       "operands attr-dict `:` functional-type(operands, results)";
 }

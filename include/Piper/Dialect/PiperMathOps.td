@@ -28,6 +28,7 @@ def ConstantOp : Piper_Op<"constant", [Pure, ConstantLike,
   let arguments = (ins ElementsAttr:$value);
   let results = (outs Piper_Tensor:$result);
   let assemblyFormat = "attr-dict $value";
+  let hasVerifier = 1;
   let hasFolder = 1;
 }
 
@@ -259,6 +260,7 @@ def ReduceMaxOp : Piper_ComputeOp<"reduce_max"> {
   let arguments = (ins Piper_FloatTensor:$x, DenseI64ArrayAttr:$dims, UnitAttr:$keep_dims);
   let results = (outs Piper_FloatTensor:$y);
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def ReduceMaxGradOp : Piper_PlainOp<"reduce_max_grad"> {
@@ -282,13 +284,13 @@ def ReduceMaxGradOp : Piper_PlainOp<"reduce_max_grad"> {
 // Shapes and element types
 //===----------------------------------------------------------------------===//
 
-class Piper_ShapeOp<string mnemonic, list<Trait> traits = []>
-    : Piper_ComputeOp<mnemonic, traits, ["buildGradient", "isCheapToRecompute"]> {
+class Piper_ShapeOp<string mnemonic, list<Trait> traits = [], list<string> costMethods = []>
+    : Piper_ComputeOp<mnemonic, traits, ["buildGradient", "isCheapToRecompute"], costMethods> {
   let hasVerifier = 1;
   let hasFolder = 1;
 }
 
-def ReshapeOp : Piper_ShapeOp<"reshape"> {
+def ReshapeOp : Piper_ShapeOp<"reshape", [], ["getBytes"]> {
   let summary = "The same elements in another shape";
   let description = [{
     The `piper.reshape` operation reads the elements, in row-major order, in the
@@ -318,7 +320,7 @@ def TransposeOp : Piper_ShapeOp<"transpose"> {
   let results = (outs Piper_Tensor:$y);
 }
 
-def SliceOp : Piper_ShapeOp<"slice"> {
+def SliceOp : Piper_ShapeOp<"slice", [], ["getBytes"]> {
   let summary = "A part of a tensor";
   let description = [{
     The `piper.slice` operation takes the elements from `offsets` on, as many as

@@ -13,7 +13,7 @@ include "Piper/Dialect/PiperComputeBase.td"
 // embedding
 //===----------------------------------------------------------------------===//
 
-def EmbeddingOp : Piper_ComputeOp<"embedding"> {
+def EmbeddingOp : Piper_ComputeOp<"embedding", [], ["buildGradient"], ["getBytes"]> {
   let summary = "Rows of a table by index";
   let description = [{
     The `piper.embedding` operation reads the rows `ids` of `table`:
@@ -119,6 +119,7 @@ def SoftmaxGradOp : Piper_UnaryGradOp<"softmax_grad"> {
     %dx = piper.softmax_grad %dy, %y : tensor<4x8xf32>
     ```
   }];
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -200,7 +201,7 @@ def RandomKeyOp : Piper_Op<"random_key", [Pure,
   let hasVerifier = 1;
 }
 
-def DropoutOp : Piper_ComputeOp<"dropout"> {
+def DropoutOp : Piper_ComputeOp<"dropout", [], ["buildGradient", "isCheapToRecompute"]> {
   let summary = "Sets elements to zero at random";
   let description = [{
     The `piper.dropout` operation keeps each element with probability 1 - p,
