@@ -1,0 +1,33 @@
+// Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The file form of schedules.
+
+#ifndef PIPER_SCHEDULE_JSON_H
+#define PIPER_SCHEDULE_JSON_H
+
+#include "Piper/Schedule/Result.h"
+#include "Piper/Schedule/Schedule.h"
+
+#include <string>
+#include <vector>
+
+namespace piper::schedule {
+
+/// One object on one line:
+/// {"kind":"1f1b","P":4,"V":1,"M":8,"stage_rank":[0,1,2,3],
+///  "chains":[[0,1,2,3]],"cap":null,"ranks":[[["F",0,0],["B",0,0]],..]}
+/// with actions ["F",stage,mb], ["B",..], ["BI",..], ["BW",..] and
+/// ["FB",stageF,mbF,stageB,mbB]. `cap` is null, one number, or one for each
+/// coordinate; "mb_chain" stands after "chains" where there is more than one.
+std::string toJSON(const Schedule &schedule);
+
+/// Reads one object, a list of them, or {"entries": [..]}. Any kind name and
+/// unknown keys are taken. "chains" (one chain of all stages), "kind", "cap"
+/// and "mb_chain" may be missing. Only the shape is checked here: run `verify`.
+/// Errors name the entry, the key and what was expected.
+Result<std::vector<Schedule>> fromJSON(const std::string &text);
+
+} // namespace piper::schedule
+
+#endif // PIPER_SCHEDULE_JSON_H

@@ -1,0 +1,15 @@
+// Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// eager.
+
+#include "Kinds.h"
+
+namespace piper::schedule {
+
+void fillEagerOneForwardOneBackward(Schedule &s) {
+  for (int rank = 0; rank < s.P; ++rank)
+    alternateOneStage(s, rank, 2 * (s.P - 1 - rank));
+}
+
+} // namespace piper::schedule

@@ -1,0 +1,15 @@
+// Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// zbh1.
+
+#include "Kinds.h"
+
+namespace piper::schedule {
+
+void fillZeroBubbleH1(Schedule &s) {
+  for (int rank = 0; rank < s.P; ++rank)
+    alternateOneStage(s, rank, s.P - 1 - rank, /*weightDelay=*/rank);
+}
+
+} // namespace piper::schedule
