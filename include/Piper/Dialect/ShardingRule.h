@@ -14,10 +14,11 @@
 namespace mlir::piper {
 
 /// The factors of an op. A factor is an index space of `size` positions that
-/// dimensions of operands and results share: matmul [M, K] x [K, N] has the factors
-/// M, N and K. Splitting a factor into equal parts splits each dimension that
-/// has it, and the op on the parts gives the parts of its results; where a
-/// result lacks the factor, its parts are combined as `reduce` says.
+/// dimensions of operands and results share: matmul [M, K] x [K, N] has the
+/// factors M, N and K. Splitting a factor into equal parts splits each
+/// dimension that has it, and the op on the parts gives the parts of its
+/// results; where a result lacks the factor, its parts are combined as `reduce`
+/// says.
 ///
 /// A dimension may be made of several factors, major first: in
 /// reshape [B, S, K] -> [B S, K] the result's first dimension is {B, S}. Only
@@ -44,8 +45,8 @@ struct ShardingRule {
   SmallVector<Dims> operands;
   SmallVector<Dims> results;
   /// Sets of operands in which the op is jointly linear: {{0, 1}} for add,
-  /// {{0}, {1}} for mul and matmul, {} for tanh. A partial sum in exactly the operands of
-  /// one set gives a partial sum in every result.
+  /// {{0}, {1}} for mul and matmul, {} for tanh. A partial sum in exactly the
+  /// operands of one set gives a partial sum in every result.
   SmallVector<SmallVector<int>> linear;
 
   /// Adds a factor and returns its index.
@@ -58,12 +59,25 @@ struct ShardingRule {
     factors.push_back({size, Reduce::None, false, std::move(reason)});
     return static_cast<int>(factors.size()) - 1;
   }
+  /// Adds one factor per dimension of `shape` and returns the dimensions.
+  Dims addDims(ArrayRef<int64_t> shape, Reduce reduce = Reduce::None);
+  /// The same with factors that cannot be split.
+  Dims addFixedDims(ArrayRef<int64_t> shape, const std::string &reason);
+  /// The rule of an op that works element by element with broadcasting: one
+  /// factor per dimension of its first result, which all results share.
+  static ShardingRule elementwise(Operation *op,
+                                  SmallVector<SmallVector<int>> linear = {});
+
   /// The name for Reduce in tests and remarks: "none", "sum", "max".
   static const char *reduceName(Reduce reduce);
-  /// Checks that sizes multiply to the op's dimensions and indices are in
-  /// range; the message names the first thing that is wrong.
+  /// Checks the rule against the shapes of `op`: the factors of a dimension
+  /// multiply to its size, indices are in range, a factor that cannot be split
+  /// has a reason, and one that can says how results without it are combined.
+  /// The message names the first thing that is wrong.
   LogicalResult verify(Operation *op, std::string &message) const;
-  /// "([i, k], [k, j]) -> ([i, j]) {i=4, j=8, k=2 sum} linear {0} {1}".
+  /// "([i, k], [k, j]) -> ([i, j]) {i=4, j=8, k=2 sum} linear {0} {1}". A
+  /// dimension of several factors is "ij", one without factors "1"; a factor
+  /// that cannot be split is followed by its reason: "i=4 fixed (reason)".
   std::string str() const;
 };
 
