@@ -108,10 +108,14 @@ def TargetAttr : Piper_Attr<"Target", "target"> {
 }
 
 def MemoryAttr : Piper_Attr<"Memory", "memory"> {
-  let summary = "The workspace of a shared body";
+  let summary = "Where the values of a shared body lie";
   let description = [{
-    `offsets` has two entries per op of the body, in order: where its first workspace
-    byte and its results lie. See the documentation of `piper-plan-memory`.
+    `values` has three numbers for each result of each op, in order: the base (0 an
+    operand of the body, 1 a result, 2 the workspace), which operand or
+    result, and the byte offset in it. `kernels` has, for each op, the offset of its scratch memory in the
+    workspace, or -1. `bytes` is the size of the workspace.
+
+    Example: `#piper.memory<bytes = 64, values = [2, 0, 0, 1, 0, 0], kernels = [-1, -1]>`.
   }];
   let parameters = (ins "int64_t":$bytes, OptionalArrayRefParameter<"int64_t">:$values,
                         OptionalArrayRefParameter<"int64_t">:$kernels);

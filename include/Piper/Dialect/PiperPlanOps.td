@@ -78,7 +78,7 @@ def EntryOp : Piper_Op<"entry", [IsolatedFromAbove, FunctionOpInterface, HasPare
     run. Its arguments are inputs, parameters and state; its results outputs, the next values of state (in place), and
     gradients that are kept. `offsets` has one byte offset per argument; `peak` is the
     end of the last byte used, `live` the largest sum of bytes live at one time, and `peak_op` the index of
-    the task where that is.
+    the task where that is. `categories` says what these bytes are.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
                        TypeAttrOf<FunctionType>:$function_type,
@@ -86,7 +86,8 @@ def EntryOp : Piper_Op<"entry", [IsolatedFromAbove, FunctionOpInterface, HasPare
                        OptionalAttr<DictArrayAttr>:$res_attrs,
                        OptionalAttr<DenseI64ArrayAttr>:$offsets,
                        OptionalAttr<I64Attr>:$peak, OptionalAttr<I64Attr>:$live,
-                       OptionalAttr<I64Attr>:$peak_op);
+                       OptionalAttr<I64Attr>:$peak_op,
+                       OptionalAttr<DictionaryAttr>:$categories);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
