@@ -1,0 +1,191 @@
+// Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The checks of one entry point: values, bindings, instructions.
+
+#include "CheckParts.h"
+#include "Piper/Runtime/CheckProgram.h"
+
+#include <algorithm>
+#include <set>
+
+using namespace piper::rt;
+
+static std::string quote(const std::string &name) { return "'" + name + "'"; }
+
+namespace {
+/// The checks of one entry point, in the order of run().
+class EntryChecker {
+public:
+  EntryChecker(const Program &program, const EntryPoint &entry)
+      : program(program), entry(entry),
+        where(" of entry point " + quote(entry.name)),
+        available(entry.values.size()) {}
+
+  Status run() {
+    if (entry.name.empty())
+      return Status::error("an entry point has no name");
+    PIPER_RETURN_IF_ERROR(
+        checkRange(0, entry.peakBytes, program.arenaBytes, 1, "peak" + where));
+    for (size_t v = 0; v < entry.values.size(); ++v)
+      PIPER_RETURN_IF_ERROR(checkValue(v));
+    PIPER_RETURN_IF_ERROR(checkStatePairs());
+    PIPER_RETURN_IF_ERROR(checkInputs());
+    for (size_t i = 0; i < entry.instructions.size(); ++i)
+      PIPER_RETURN_IF_ERROR(checkInstruction(
+          entry.instructions[i], describeInstruction(program, entry, i)));
+    PIPER_RETURN_IF_ERROR(checkBindings(entry.outputs, "output"));
+    for (const Binding &output : entry.outputs)
+      PIPER_RETURN_IF_ERROR(checkAvailable(output, "output"));
+    PIPER_RETURN_IF_ERROR(checkGradients());
+    if (entry.instructions.empty())
+      return Status::success();
+    return checkIndex(entry.peakInstruction, entry.instructions.size(),
+                      "instruction at the peak" + where);
+  }
+
+private:
+  Status checkValue(size_t index) {
+    const EntryValue &value = entry.values[index];
+    std::string what = "value " + std::to_string(index) + where;
+    PIPER_RETURN_IF_ERROR(checkType(value.type, what));
+    return checkRange(value.offset, value.type.numBytes(), entry.peakBytes,
+                      elementBytes(value.type.element), what);
+  }
+
+  Status checkStatePairs() {
+    for (auto [value, state] : entry.state) {
+      PIPER_RETURN_IF_ERROR(checkIndex(value, entry.values.size(),
+                                       "value of a state tensor" + where));
+      PIPER_RETURN_IF_ERROR(
+          checkIndex(state, program.state.size(), "state tensor" + where));
+      const StateTensor &tensor = program.state[state];
+      std::string what = "value " + std::to_string(value) + where +
+                         ", which is state " + quote(tensor.name);
+      PIPER_RETURN_IF_ERROR(
+          checkSameType(entry.values[value].type, tensor.type, what));
+      if (entry.values[value].offset != tensor.offset)
+        return Status::error(what + ": expects the offset " +
+                             std::to_string(tensor.offset) + " but got " +
+                             std::to_string(entry.values[value].offset));
+    }
+    // The values that hold state at the start are those no instruction makes.
+    std::set<int32_t> made;
+    for (const Instruction &call : entry.instructions)
+      made.insert(call.results.begin(), call.results.end());
+    for (auto [value, state] : entry.state)
+      if (!made.count(value))
+        available[value] = true;
+    return Status::success();
+  }
+
+  Status checkBindings(const std::vector<Binding> &bindings,
+                       const std::string &kind) {
+    std::set<std::string> names;
+    for (const Binding &binding : bindings) {
+      std::string what = kind + " " + quote(binding.name) + where;
+      PIPER_RETURN_IF_ERROR(
+          checkIndex(binding.value, entry.values.size(), what));
+      if (!names.insert(binding.name).second)
+        return Status::error("two " + kind + "s" + where + " have the name " +
+                             quote(binding.name));
+    }
+    return Status::success();
+  }
+
+  Status checkInputs() {
+    PIPER_RETURN_IF_ERROR(checkBindings(entry.inputs, "input"));
+    for (const Binding &input : entry.inputs) {
+      std::string what = "input " + quote(input.name) + where;
+      const EntryValue &value = entry.values[input.value];
+      if (available[input.value])
+        return Status::error(what + ": value " + std::to_string(input.value) +
+                             " is another input or state");
+      available[input.value] = true;
+      PIPER_RETURN_IF_ERROR(checkRange(value.offset, value.type.numBytes(),
+                                       entry.peakBytes, kAlignment, what));
+      if (!input.dims.empty())
+        PIPER_RETURN_IF_ERROR(checkCount(
+            input.dims.size(), value.type.shape.size(), what + ", dimensions"));
+    }
+    return Status::success();
+  }
+
+  Status checkInstruction(const Instruction &call, const std::string &what) {
+    PIPER_RETURN_IF_ERROR(checkIndex(call.function, program.functions.size(),
+                                     what + ", function"));
+    const Function &function = program.functions[call.function];
+    PIPER_RETURN_IF_ERROR(
+        checkList(call.operands, function.operands, what + ", operand"));
+    PIPER_RETURN_IF_ERROR(
+        checkList(call.results, function.results, what + ", result"));
+    for (int32_t operand : call.operands)
+      if (!available[operand])
+        return Status::error(what + " reads value " + std::to_string(operand) +
+                             " before it is made");
+    for (int32_t result : call.results) {
+      if (available[result])
+        return Status::error(what + " makes value " + std::to_string(result) +
+                             " a second time");
+      available[result] = true;
+    }
+    static const char *const passes[] = {"F", "B", "BI",  "BW",
+                                         "R", "U", "once"};
+    if (std::find(std::begin(passes), std::end(passes), call.pass) ==
+        std::end(passes))
+      return Status::error(what +
+                           ": expects a pass out of F, B, BI, BW, R, U, "
+                           "once but got " +
+                           quote(call.pass));
+    return checkRange(call.workspaceOffset, function.workspaceBytes,
+                      entry.peakBytes, kAlignment, what + ", workspace");
+  }
+
+  Status checkList(const std::vector<int32_t> &values,
+                   const std::vector<TensorType> &types,
+                   const std::string &what) {
+    PIPER_RETURN_IF_ERROR(checkCount(values.size(), types.size(), what + "s"));
+    for (size_t i = 0; i < values.size(); ++i) {
+      std::string which = what + " " + std::to_string(i);
+      PIPER_RETURN_IF_ERROR(checkIndex(values[i], entry.values.size(), which));
+      PIPER_RETURN_IF_ERROR(
+          checkSameType(entry.values[values[i]].type, types[i], which));
+    }
+    return Status::success();
+  }
+
+  Status checkAvailable(const Binding &binding, const std::string &kind) {
+    if (available[binding.value])
+      return Status::success();
+    return Status::error(kind + " " + quote(binding.name) + where +
+                         ": no instruction makes value " +
+                         std::to_string(binding.value));
+  }
+
+  Status checkGradients() {
+    PIPER_RETURN_IF_ERROR(checkBindings(entry.gradients, "gradient"));
+    for (const Binding &gradient : entry.gradients) {
+      PIPER_RETURN_IF_ERROR(checkAvailable(gradient, "gradient"));
+      std::string what = "gradient " + quote(gradient.name) + where;
+      const StateTensor *tensor = program.findState(gradient.name);
+      if (!tensor || tensor->kind != StateTensor::Kind::Parameter)
+        return Status::error(what + ": there is no parameter of this name");
+      const TensorType &type = entry.values[gradient.value].type;
+      if (type.shape != tensor->type.shape)
+        return Status::error(what + ": expects the shape of the parameter, " +
+                             tensor->type.str() + ", but got " + type.str());
+    }
+    return Status::success();
+  }
+
+  const Program &program;
+  const EntryPoint &entry;
+  std::string where;
+  /// Whether a value holds something at the current instruction.
+  std::vector<bool> available;
+};
+} // namespace
+
+Status piper::rt::checkEntry(const Program &program, const EntryPoint &entry) {
+  return EntryChecker(program, entry).run();
+}

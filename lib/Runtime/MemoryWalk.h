@@ -1,0 +1,100 @@
+// Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Goes through the kernel calls of an entry point and keeps, for each byte of
+// the arena, whose it is. Finds reads of overwritten values, and where memory
+// is released (for the NaN-poison mode).
+
+#ifndef PIPER_LIB_RUNTIME_MEMORYWALK_H
+#define PIPER_LIB_RUNTIME_MEMORYWALK_H
+
+#include "ArenaMap.h"
+#include "Piper/Runtime/Kernel.h"
+
+#include <utility>
+#include <vector>
+
+namespace piper::rt {
+
+/// Bytes begin .. end - 1 of the arena.
+struct ArenaRange {
+  int64_t begin = 0;
+  int64_t end = 0;
+};
+
+/// Where value `value` of the function lies in the arena during `call`.
+int64_t addressOf(const Function &function, const EntryPoint &entry,
+                  const Instruction &call, int32_t value);
+
+/// KernelEntry::viewOffset, -1 where the kernel has none.
+int64_t viewOffsetOf(const KernelSpec &spec, const KernelEntry &kernel);
+
+class MemoryWalk {
+public:
+  /// Requires: checkEntry accepts the entry point.
+  MemoryWalk(const Program &program, const EntryPoint &entry)
+      : program(program), entry(entry) {}
+
+  /// The checks of one pass over the entry point.
+  Status check();
+
+  /// For each kernel call (the steps of all instructions, in order), the bytes
+  /// that hold nothing any more after it. Requires: check() succeeded.
+  std::vector<std::vector<ArenaRange>> releases();
+
+private:
+  /// What a kernel wrote or a caller put in: views of it share it.
+  struct Content {
+    ArenaRange range;
+    /// Who made it; -1 before the first instruction.
+    int32_t instruction = -1;
+    int32_t step = -1;
+    /// The last kernel call that makes or reads it.
+    int64_t lastUse = -1;
+    /// Read after the last instruction, or not ours to release.
+    bool kept = false;
+  };
+
+  Status walk();
+  Status start();
+  Status runInstruction(int32_t index);
+  Status runStep(const Instruction &call, const Function::Step &step);
+  Status runKernel(const Function &function, const Instruction &call,
+                   const Function::Step &step, const KernelEntry &kernel);
+  Status runView(const Function &function, const Instruction &call,
+                 const Function::Step &step, int64_t offset);
+  Status finish();
+  /// `valuesAt`: the values of the entry point by offset.
+  Status finishState(size_t state,
+                     const std::multimap<int64_t, int32_t> &valuesAt);
+  void release();
+
+  int32_t newContent(ArenaRange range);
+  /// Gives the bytes of value `value` of the function to new content.
+  void write(const Function &function, const Instruction &call, int32_t value);
+  ArenaRange rangeOf(const Function &function, const Instruction &call,
+                     int32_t value) const;
+  Status checkRead(ArenaRange range, int32_t content,
+                   const std::string &what) const;
+  std::string describePosition() const;
+  std::string describeContent(int32_t content) const;
+
+  const Program &program;
+  const EntryPoint &entry;
+  ArenaMap map;
+  std::vector<Content> contents;
+  /// Content of each value of the entry point, and of the current function.
+  std::vector<int32_t> valueContent;
+  std::vector<int32_t> localContent;
+  std::vector<int32_t> stateContent;
+  int32_t instruction = -1;
+  int32_t step = -1;
+  int64_t position = -1;
+  /// Set in the second pass: contents by last use.
+  std::vector<std::vector<int32_t>> releasedAt;
+  std::vector<std::vector<ArenaRange>> released;
+};
+
+} // namespace piper::rt
+
+#endif // PIPER_LIB_RUNTIME_MEMORYWALK_H
