@@ -36,7 +36,7 @@ def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
       Nothing where the op needs none or has them.
       }],
       "void", "getSavedTypes",
-      (ins "::llvm::SmallVectorImpl<::mlir::Type> &":$types), "", [{ }]>,
+      (ins "::llvm::SmallVectorImpl<::mlir::Type> &":$types), "", [{ (void)types; }]>,
     InterfaceMethod<[{
       Whether the backward should run this op again rather than keep its
       result: true for element-wise ops and views.
