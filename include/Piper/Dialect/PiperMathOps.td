@@ -150,7 +150,7 @@ def ScaleOp : Piper_UnaryOp<"scale"> {
 class Piper_SimpleUnaryOp<string mnemonic, string what, string formula>
     : Piper_UnaryOp<mnemonic> {
   let summary = what # ", element by element";
-  let description = "The `piper." # mnemonic # "` operation computes " # formula # [{ for each element.
+  let description = "\n    The `piper." # mnemonic # "` operation computes " # formula # [{ for each element.
 
     Example:
     ```mlir
@@ -198,7 +198,7 @@ def StopGradientOp : Piper_UnaryOp<"stop_gradient"> {
 
 class Piper_SimpleUnaryGradOp<string of, string formula> : Piper_UnaryGradOp<of # "_grad"> {
   let summary = "Gradient of piper." # of;
-  let description = "The `piper." # of # "_grad` operation computes " # formula # [{. Made by `piper-autodiff`.
+  let description = "\n    The `piper." # of # "_grad` operation computes " # formula # [{. Made by `piper-autodiff`.
 
     Example:
     ```mlir
