@@ -104,7 +104,7 @@ def ReturnOp : Piper_Op<"return", [Pure, Terminator, HasParent<"EntryOp">]> {
   }];
   let arguments = (ins Variadic<Piper_Tensor>:$outs);
   let assemblyFormat = "($outs^ `:` type($outs))? attr-dict";
-  let builders = [OpBuilder<(ins), [{}]>];
+  let builders = [OpBuilder<(ins), [{ (void)odsState; }]>];
   let hasVerifier = 1;
 }
 
