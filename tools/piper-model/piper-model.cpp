@@ -1,0 +1,110 @@
+// Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// piper-model: writes Level 0 models, from sizes or from a Hugging Face config.
+
+#include "ModelFlags.h"
+
+#include "mlir/Bytecode/BytecodeWriter.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
+
+using namespace mlir;
+using namespace mlir::piper;
+namespace fs = llvm::sys::fs;
+
+static llvm::Expected<OwningModule> build(MLIRContext *context,
+                                          const ModelRequest &request) {
+  const ModelOptions &options = request.options;
+  if (auto *config = std::get_if<GPT2Config>(&request.config))
+    return buildGPT2(context, *config, options);
+  if (auto *config = std::get_if<MLPConfig>(&request.config))
+    return buildMLP(context, *config, options);
+  if (auto *config = std::get_if<ChainConfig>(&request.config))
+    return buildChain(context, *config, options);
+  return buildLM(context, std::get<LMConfig>(request.config), options);
+}
+
+static std::string modelText(ModuleOp module, bool bytecode) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (bytecode)
+    (void)writeBytecodeToFile(module, os);
+  else
+    module->print(os, OpPrintingFlags().printNameLocAsPrefix());
+  if (!bytecode)
+    os << "\n";
+  return text;
+}
+
+static std::string inputText(const ModelRequest &request) {
+  if (auto *config = std::get_if<ChainConfig>(&request.config))
+    return chainInputs(*config, request.steps, request.options.doublePrecision);
+  return lmInputs(std::get<LMConfig>(request.config), request.steps);
+}
+
+static llvm::Error writeTo(llvm::raw_fd_ostream &os, StringRef text) {
+  os << text;
+  os.flush();
+  std::error_code error = os.error();
+  os.clear_error(); // or the destructor ends the process
+  return llvm::errorCodeToError(error);
+}
+
+/// Writes a file beside its place and renames it, so that what was there stays
+/// whole if anything fails; devices and pipes are written as they are.
+static llvm::Error writeFile(StringRef path, StringRef text) {
+  if (path == "-")
+    return writeTo(llvm::outs(), text);
+  if (fs::exists(path) && !fs::is_regular_file(path)) {
+    std::error_code error;
+    llvm::raw_fd_ostream os(path, error);
+    return error ? llvm::errorCodeToError(error) : writeTo(os, text);
+  }
+  auto file =
+      fs::TempFile::create(path + ".%%%%%%", fs::all_read | fs::all_write);
+  if (!file)
+    return file.takeError();
+  llvm::raw_fd_ostream os(file->FD, /*shouldClose=*/false);
+  if (llvm::Error error = writeTo(os, text))
+    return llvm::joinErrors(std::move(error), file->discard());
+  return file->keep(path);
+}
+
+static llvm::Error run(const ModelRequest &request) {
+  auto named = [](StringRef path, llvm::Error error) {
+    if (!error)
+      return error;
+    return llvm::createStringError(path + ": " +
+                                   llvm::toString(std::move(error)));
+  };
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  auto module = build(&context, request);
+  if (!module)
+    return module.takeError();
+  if (!request.output.empty())
+    if (llvm::Error error =
+            named(request.output,
+                  writeFile(request.output,
+                            modelText(module->get(), request.bytecode))))
+      return error;
+  if (request.inputs.empty())
+    return llvm::Error::success();
+  return named(request.inputs, writeFile(request.inputs, inputText(request)));
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  auto request = parseModelFlags(argc, argv);
+  llvm::Error error = request ? llvm::Error::success() : request.takeError();
+  if (!error) {
+    for (const std::string &warning : request->warnings)
+      llvm::errs() << "piper-model: warning: " << warning << "\n";
+    error = run(*request);
+  }
+  if (!error)
+    return 0;
+  llvm::errs() << "piper-model: error: " << llvm::toString(std::move(error))
+               << "\n";
+  return 1;
+}
