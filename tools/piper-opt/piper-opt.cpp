@@ -4,6 +4,7 @@
 // piper-opt: runs passes on .mlir files, in the manner of mlir-opt.
 
 #include "Piper/Dialect/PiperDialect.h"
+#include "Piper/Transforms/Pipelines.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -14,6 +15,7 @@ int main(int argc, char **argv) {
   registry.insert<mlir::piper::PiperDialect, mlir::func::FuncDialect>();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
+  mlir::piper::registerPiperPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "Piper: passes over training programs\n",
                         registry));

@@ -1,0 +1,327 @@
+// Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Groups runs of ops with equal tags into tasks.
+//
+// 1. Follow the batch dimension from the inputs through the sharding rules.
+// 2. Sort ops into prologue, body and epilogue by what they depend on.
+// 3. Cut the body into runs of equal tags.
+// 4. Replace each group by a task whose body is a function; constants are
+//    cloned into each group that uses them.
+
+#include "Piper/Transforms/BodyTable.h"
+#include "Piper/Transforms/Passes.h"
+
+#include "mlir/IR/IRMapping.h"
+
+namespace mlir::piper {
+#define GEN_PASS_DEF_PIPEROUTLINESEGMENTS
+#include "Piper/Transforms/Passes.h.inc"
+} // namespace mlir::piper
+
+using namespace mlir;
+using namespace mlir::piper;
+
+namespace {
+
+/// What an op belongs to.
+enum class Part { Constant, RandomKey, Prologue, Body, Epilogue };
+
+/// A group of ops that becomes one task.
+struct Segment {
+  SmallVector<Operation *> ops;
+  TagsAttr tags;
+  PassKind pass = PassKind::F;
+  std::string name;
+};
+
+class Outliner {
+public:
+  Outliner(func::FuncOp function, BodyTable &bodies)
+      : function(function), bodies(bodies), block(function.front()) {}
+  void run();
+
+private:
+  void followBatch();
+  void followBatch(Operation *op);
+  Part classify(Operation *op);
+  void formSegments();
+  void replace(Segment &segment, int64_t ordinal);
+  bool isPrologue(Operation *op) const {
+    auto found = parts.find(op);
+    return found != parts.end() && found->second == Part::Prologue;
+  }
+  void finish();
+
+  func::FuncOp function;
+  BodyTable &bodies;
+  Block &block;
+  /// The batch dimensions of each value that has any.
+  DenseMap<Value, BitVector> batchDims;
+  /// Values that depend on a parameter; values summed over the batch in the
+  /// body, and what depends on them.
+  DenseSet<Value> ofParameters, ofBody;
+  DenseMap<Operation *, Part> parts;
+  SmallVector<Segment> segments;
+  /// Old values to the results of the new tasks.
+  IRMapping replaced;
+  Value count;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// The batch dimension
+//===----------------------------------------------------------------------===//
+
+void Outliner::followBatch(Operation *op) {
+  auto interface = dyn_cast<ShardingRuleOpInterface>(op);
+  if (!interface || llvm::none_of(op->getOperands(), [&](Value operand) {
+        return batchDims.contains(operand);
+      }))
+    return;
+  ShardingRule rule = interface.getShardingRule();
+  BitVector batch(rule.factors.size());
+  for (auto [operand, dims] : llvm::zip_equal(op->getOperands(), rule.operands)) {
+    auto found = batchDims.find(operand);
+    if (found == batchDims.end())
+      continue;
+    for (auto [dim, factors] : llvm::enumerate(dims))
+      if (found->second.test(dim) && !factors.empty())
+        batch.set(factors.front());
+  }
+  for (auto [result, dims] : llvm::zip_equal(op->getResults(), rule.results)) {
+    BitVector resultDims(dims.size());
+    for (auto [dim, factors] : llvm::enumerate(dims))
+      if (llvm::any_of(factors, [&](int factor) { return batch.test(factor); }))
+        resultDims.set(dim);
+    if (resultDims.any())
+      batchDims[result] = resultDims;
+  }
+}
+
+void Outliner::followBatch() {
+  for (BlockArgument argument : block.getArguments()) {
+    auto input = function.getArgAttrOfType<InputAttr>(
+        argument.getArgNumber(), PiperDialect::InputAttrHelper::getNameStr());
+    if (!input) {
+      ofParameters.insert(argument);
+      continue;
+    }
+    BitVector dims(input.getDims().size());
+    for (auto [index, name] : llvm::enumerate(input.getDims()))
+      if (name == "batch")
+        dims.set(index);
+    if (dims.any())
+      batchDims[argument] = dims;
+  }
+  for (Operation &op : block.without_terminator()) {
+    followBatch(&op);
+    if (llvm::any_of(op.getOperands(), [&](Value operand) {
+          return ofParameters.contains(operand);
+        }))
+      ofParameters.insert(op.result_begin(), op.result_end());
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Prologue, body, epilogue
+//===----------------------------------------------------------------------===//
+
+Part Outliner::classify(Operation *op) {
+  if (op->hasTrait<OpTrait::ConstantLike>())
+    return Part::Constant;
+  if (isa<RandomKeyOp>(op))
+    return Part::RandomKey;
+  auto batched = [&](Value value) { return batchDims.contains(value); };
+  bool takesBatch = llvm::any_of(op->getOperands(), batched);
+  bool makesBatch = llvm::any_of(op->getResults(), batched);
+  bool dependsOnBody = llvm::any_of(op->getOperands(), [&](Value operand) {
+    return ofBody.contains(operand);
+  });
+  bool dependsOnParameters = llvm::any_of(op->getResults(), [&](Value result) {
+    return ofParameters.contains(result);
+  });
+  if (dependsOnBody && !takesBatch) {
+    ofBody.insert(op->result_begin(), op->result_end());
+    return Part::Epilogue;
+  }
+  if (makesBatch || dependsOnParameters || dependsOnBody) {
+    if (takesBatch && !makesBatch)
+      ofBody.insert(op->result_begin(), op->result_end());
+    return Part::Body;
+  }
+  return Part::Prologue;
+}
+
+/// The tag `name`, or "layerN" from the tag `layer`, or "segment".
+static std::string segmentName(TagsAttr tags) {
+  if (!tags)
+    return "segment";
+  if (auto name = dyn_cast_or_null<StringAttr>(tags.getEntries().get("name")))
+    return name.str();
+  if (auto layer = dyn_cast_or_null<IntegerAttr>(tags.getEntries().get("layer")))
+    return "layer" + std::to_string(layer.getInt());
+  return "segment";
+}
+
+void Outliner::formSegments() {
+  Segment prologue, epilogue;
+  prologue.pass = epilogue.pass = PassKind::Once;
+  prologue.name = "prologue";
+  epilogue.name = "epilogue";
+  SmallVector<Segment> keys, body;
+  for (Operation &op : block.without_terminator())
+    parts[&op] = classify(&op);
+
+  // The prologue runs before the body: what it reads of the body's ops it
+  // computes for itself.
+  DenseSet<Operation *> inPrologue;
+  for (Operation &op : llvm::reverse(block.without_terminator())) {
+    bool wanted = parts[&op] == Part::Prologue || inPrologue.contains(&op);
+    if (!wanted)
+      continue;
+    inPrologue.insert(&op);
+    for (Value operand : op.getOperands())
+      if (Operation *definition = operand.getDefiningOp())
+        if (parts[definition] == Part::Body)
+          inPrologue.insert(definition);
+  }
+
+  TagsAttr tags;
+  for (Operation &op : block.without_terminator()) {
+    if (inPrologue.contains(&op))
+      prologue.ops.push_back(&op);
+    if (parts[&op] == Part::RandomKey)
+      keys.push_back({{&op}, {}, PassKind::Once, "random_key"});
+    if (parts[&op] == Part::Epilogue)
+      epilogue.ops.push_back(&op);
+    if (parts[&op] != Part::Body)
+      continue;
+    auto own = op.getAttrOfType<TagsAttr>(PiperDialect::TagsAttrHelper::getNameStr());
+    bool startsRun = body.empty() || (own && tags && own != tags);
+    if (startsRun)
+      body.push_back({{}, own, PassKind::F, ""});
+    if (own)
+      body.back().tags = tags = own;
+    body.back().ops.push_back(&op);
+  }
+  if (llvm::any_of(prologue.ops, [](Operation *op) { return isa<CountValidOp>(op); }))
+    prologue.name = "count";
+  if (llvm::any_of(epilogue.ops, [](Operation *op) { return isa<DivideOp>(op); }))
+    epilogue.name = "mean";
+  if (!prologue.ops.empty())
+    segments.push_back(std::move(prologue));
+  llvm::append_range(segments, std::move(keys));
+  for (Segment &segment : body) {
+    segment.name = segmentName(segment.tags);
+    segments.push_back(std::move(segment));
+  }
+  if (!epilogue.ops.empty())
+    segments.push_back(std::move(epilogue));
+}
+
+//===----------------------------------------------------------------------===//
+// Tasks
+//===----------------------------------------------------------------------===//
+
+void Outliner::replace(Segment &segment, int64_t ordinal) {
+  // Inputs in the order of first use, and the constants that come along.
+  DenseSet<Operation *> inside(segment.ops.begin(), segment.ops.end());
+  llvm::SetVector<Operation *> constants;
+  llvm::SetVector<Value> inputs;
+  bool random = false;
+  for (Operation *op : segment.ops)
+    for (Value operand : op->getOperands()) {
+      Operation *definition = operand.getDefiningOp();
+      if (definition && parts[definition] == Part::Constant)
+        constants.insert(definition);
+      else if (!definition || !inside.contains(definition))
+        inputs.insert(operand);
+      random |= definition && parts[definition] == Part::RandomKey;
+    }
+  SmallVector<Value> outputs;
+  for (Operation *op : segment.ops) {
+    // A body op that the prologue computes for itself has its users elsewhere.
+    bool copied = segment.pass == PassKind::Once && parts[op] == Part::Body;
+    for (Value result : op->getResults())
+      if (!copied && llvm::any_of(result.getUsers(), [&](Operation *user) {
+            return !inside.contains(user) &&
+                   !(segment.pass == PassKind::F && isPrologue(user));
+          }))
+        outputs.push_back(result);
+  }
+  if (outputs.empty())
+    return;
+
+  SmallVector<Operation *> ops(constants.begin(), constants.end());
+  llvm::append_range(ops, segment.ops);
+  func::FuncOp body =
+      bodies.clone(segment.name, ops, inputs.getArrayRef(), outputs);
+  SmallVector<Value> operands = llvm::map_to_vector(
+      inputs, [&](Value value) { return replaced.lookupOrDefault(value); });
+  OpBuilder builder(block.getTerminator());
+  TaskOp task =
+      createTask(builder, segment.ops.front()->getLoc(), body, operands,
+                 segment.pass, segment.tags, random ? ordinal : 0);
+  replaced.map(ValueRange(outputs), task.getOuts());
+  if (!count)
+    for (Value output : outputs)
+      if (output.getDefiningOp<CountValidOp>())
+        count = replaced.lookup(output);
+}
+
+/// Rewires the results of the function and drops the old ops.
+void Outliner::finish() {
+  Operation *terminator = block.getTerminator();
+  OpBuilder builder(terminator);
+  SmallVector<Value> results;
+  for (Value value : terminator->getOperands()) {
+    Operation *definition = value.getDefiningOp();
+    if (definition && parts.lookup(definition) == Part::Constant) {
+      func::FuncOp body = bodies.clone("constant", {definition}, {}, {value});
+      value = createTask(builder, definition->getLoc(), body, {}, PassKind::Once)
+                  .getResult(0);
+    }
+    results.push_back(replaced.lookupOrDefault(value));
+  }
+  terminator->setOperands(results);
+  SmallVector<Operation *> old;
+  for (Operation &op : block.without_terminator())
+    if (parts.contains(&op))
+      old.push_back(&op);
+  for (Operation *op : llvm::reverse(old))
+    op->erase();
+  if (!count || function.getSymName() == "predict")
+    return;
+  unsigned index = function.getNumResults();
+  auto attributes = DictionaryAttr::get(
+      builder.getContext(),
+      builder.getNamedAttr(PiperDialect::OutputAttrHelper::getNameStr(),
+                           builder.getStringAttr("count")));
+  (void)function.insertResult(index, count.getType(), attributes);
+  terminator->insertOperands(index, count);
+}
+
+void Outliner::run() {
+  followBatch();
+  formSegments();
+  for (auto [ordinal, segment] : llvm::enumerate(segments))
+    replace(segment, ordinal);
+  finish();
+}
+
+namespace {
+class PiperOutlineSegmentsPass
+    : public mlir::piper::impl::PiperOutlineSegmentsBase<PiperOutlineSegmentsPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (failed(expectLevel(module, getArgument(), Level::Model)))
+      return signalPassFailure();
+    BodyTable bodies(module);
+    for (func::FuncOp entry : getEntryFunctions(module))
+      Outliner(entry, bodies).run();
+    setLevel(module, Level::DAG);
+  }
+};
+} // namespace

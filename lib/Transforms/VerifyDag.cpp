@@ -1,0 +1,100 @@
+// Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Checks a training DAG: the wall between the passes that make it and those
+// that distribute it.
+
+#include "Piper/Transforms/BodyTable.h"
+#include "Piper/Transforms/Passes.h"
+
+namespace mlir::piper {
+#define GEN_PASS_DEF_PIPERVERIFYDAG
+#include "Piper/Transforms/Passes.h.inc"
+} // namespace mlir::piper
+
+using namespace mlir;
+using namespace mlir::piper;
+
+/// Entry points hold tasks and nothing else.
+static LogicalResult verifyTasks(func::FuncOp entry) {
+  for (Operation &op : entry.front().without_terminator())
+    if (!isa<TaskOp>(op))
+      return op.emitOpError() << "cannot stand in a training DAG: expects only tasks";
+  return success();
+}
+
+/// Each moment and counter of `train` but the seed has one next value, and each
+/// next value is of the state's type.
+static LogicalResult verifyState(func::FuncOp train) {
+  llvm::StringMap<unsigned> next;
+  for (unsigned i = 0; i < train.getNumResults(); ++i)
+    if (auto name = train.getResultAttrOfType<StringAttr>(
+            i, PiperDialect::NextAttrHelper::getNameStr()))
+      if (!next.try_emplace(name, i).second)
+        return train.emitOpError() << "expects one next value of '" << name.getValue()
+                                   << "' but got two";
+  for (unsigned i = 0; i < train.getNumArguments(); ++i) {
+    auto state = train.getArgAttrOfType<StateAttr>(
+        i, PiperDialect::StateAttrHelper::getNameStr());
+    auto param = train.getArgAttrOfType<ParamAttr>(
+        i, PiperDialect::ParamAttrHelper::getNameStr());
+    if (!state && !param)
+      continue;
+    StringRef name = state ? state.getName() : param.getName();
+    auto found = next.find(name);
+    if (found == next.end()) {
+      if (state && name != "seed")
+        return train.emitOpError() << "expects a next value of '" << name << "'";
+      continue;
+    }
+    if (param && param.getFrozen())
+      return train.emitOpError() << "expects frozen parameter '" << name
+                                 << "' to have no update";
+    Type expected = train.getArgumentTypes()[i];
+    Type got = train.getResultTypes()[found->second];
+    if (expected != got)
+      return train.emitOpError() << "expects the next value of '" << name
+                                 << "' to be " << expected << " but got " << got;
+    next.erase(found);
+  }
+  if (!next.empty())
+    return train.emitOpError() << "has a next value of '" << next.begin()->first()
+                               << "' but no such state";
+  return success();
+}
+
+/// A trainable parameter stands in one update and no more.
+static LogicalResult verifyUpdates(func::FuncOp train) {
+  for (BlockArgument argument : train.getArguments()) {
+    auto param = train.getArgAttrOfType<ParamAttr>(
+        argument.getArgNumber(), PiperDialect::ParamAttrHelper::getNameStr());
+    if (!param)
+      continue;
+    unsigned updates = llvm::count_if(argument.getUsers(), [](Operation *user) {
+      auto task = dyn_cast<TaskOp>(user);
+      return task && task.getPass() == PassKind::U;
+    });
+    if (updates > 1)
+      return train.emitOpError() << "expects parameter '" << param.getName().getValue()
+                                 << "' in one update but got " << updates;
+  }
+  return success();
+}
+
+namespace {
+class PiperVerifyDagPass
+    : public mlir::piper::impl::PiperVerifyDagBase<PiperVerifyDagPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (failed(expectLevel(module, getArgument(), Level::DAG)))
+      return signalPassFailure();
+    for (func::FuncOp entry : getEntryFunctions(module)) {
+      if (failed(verifyTasks(entry)))
+        return signalPassFailure();
+      if (entry.getSymName() == "train" &&
+          (failed(verifyState(entry)) || failed(verifyUpdates(entry))))
+        return signalPassFailure();
+    }
+  }
+};
+} // namespace
