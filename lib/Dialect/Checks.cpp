@@ -19,13 +19,17 @@ std::string piper::numberText(double value) {
   return text;
 }
 
+static std::string plural(int64_t count, StringRef noun) {
+  return (noun + (count == 1 ? "" : "s")).str();
+}
+
 LogicalResult piper::expectRankAtLeast(Operation *op, StringRef what,
                                        Value value, int64_t rank) {
   if (static_cast<int64_t>(shapeOf(value).size()) >= rank)
     return success();
   return op->emitOpError() << "expects " << what << " to have at least " << rank
-                           << (rank == 1 ? " dimension" : " dimensions")
-                           << " but got " << value.getType();
+                           << plural(rank, " dimension") << " but got "
+                           << value.getType();
 }
 
 LogicalResult piper::expectRank(Operation *op, StringRef what, Value value,
@@ -33,8 +37,8 @@ LogicalResult piper::expectRank(Operation *op, StringRef what, Value value,
   if (static_cast<int64_t>(shapeOf(value).size()) == rank)
     return success();
   return op->emitOpError() << "expects " << what << " to have " << rank
-                           << " dimensions " << dims << " but got "
-                           << value.getType();
+                           << plural(rank, " dimension") << " " << dims
+                           << " but got " << value.getType();
 }
 
 LogicalResult piper::expectElementTypeOf(Operation *op, StringRef what,

@@ -1,0 +1,212 @@
+// Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the verifiers of attention and its gradient refuse, one function per message.
+//
+// RUN: piper-opt %s --split-input-file --verify-diagnostics
+
+func.func @attention_q(%q: tensor<5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>) {
+  // expected-error @below {{'piper.attention' op expects operand 'q' to have 4 dimensions [batch, queries, heads, head size] but got 'tensor<5x4x16xf32>'}}
+  %0 = piper.attention %q, %k, %v {scale = 0.25 : f64} : (tensor<5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>) -> tensor<2x5x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_k(%q: tensor<2x5x4x16xf32>, %k: tensor<7x2x16xf32>, %v: tensor<2x7x2x16xf32>) {
+  // expected-error @below {{'piper.attention' op expects operand 'k' to have 4 dimensions [batch, keys, key heads, head size] but got 'tensor<7x2x16xf32>'}}
+  %0 = piper.attention %q, %k, %v {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<7x2x16xf32>, tensor<2x7x2x16xf32>) -> tensor<2x5x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_batch(%q: tensor<2x5x4x16xf32>, %k: tensor<3x7x2x16xf32>, %v: tensor<2x7x2x16xf32>) {
+  // expected-error @below {{'piper.attention' op expects operand 'k' to be 'tensor<2x7x2x16xf32>' (batch and head size of 'q') but got 'tensor<3x7x2x16xf32>'}}
+  %0 = piper.attention %q, %k, %v {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<3x7x2x16xf32>, tensor<2x7x2x16xf32>) -> tensor<2x5x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_head_size(%q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x8xf32>, %v: tensor<2x7x2x16xf32>) {
+  // expected-error @below {{'piper.attention' op expects operand 'k' to be 'tensor<2x7x2x16xf32>' (batch and head size of 'q') but got 'tensor<2x7x2x8xf32>'}}
+  %0 = piper.attention %q, %k, %v {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<2x7x2x8xf32>, tensor<2x7x2x16xf32>) -> tensor<2x5x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_element_type(%q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xbf16>, %v: tensor<2x7x2x16xf32>) {
+  // expected-error @below {{'piper.attention' op expects operand 'k' to be 'tensor<2x7x2x16xf32>' (batch and head size of 'q') but got 'tensor<2x7x2x16xbf16>'}}
+  %0 = piper.attention %q, %k, %v {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<2x7x2x16xbf16>, tensor<2x7x2x16xf32>) -> tensor<2x5x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_v(%q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x6x2x16xf32>) {
+  // expected-error @below {{'piper.attention' op expects operand 'v' to have the type 'tensor<2x7x2x16xf32>' of operand 'k' but got 'tensor<2x6x2x16xf32>'}}
+  %0 = piper.attention %q, %k, %v {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x6x2x16xf32>) -> tensor<2x5x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_heads(%q: tensor<2x5x4x16xf32>, %k: tensor<2x7x3x16xf32>, %v: tensor<2x7x3x16xf32>) {
+  // expected-error @below {{'piper.attention' op expects the key heads of operand 'k' to divide the 4 heads of operand 'q' but got 3}}
+  %0 = piper.attention %q, %k, %v {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<2x7x3x16xf32>, tensor<2x7x3x16xf32>) -> tensor<2x5x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_no_heads(%q: tensor<2x5x4x16xf32>, %k: tensor<2x7x0x16xf32>, %v: tensor<2x7x0x16xf32>) {
+  // expected-error @below {{'piper.attention' op expects the key heads of operand 'k' to divide the 4 heads of operand 'q' but got 0}}
+  %0 = piper.attention %q, %k, %v {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<2x7x0x16xf32>, tensor<2x7x0x16xf32>) -> tensor<2x5x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_scale(%q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>) {
+  // expected-error @below {{'piper.attention' op expects 'scale' to be finite but got inf}}
+  %0 = piper.attention %q, %k, %v {scale = 0x7FF0000000000000 : f64} : (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>) -> tensor<2x5x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_causal(%q: tensor<2x5x4x16xf32>, %k: tensor<2x4x2x16xf32>, %v: tensor<2x4x2x16xf32>) {
+  // expected-error @below {{'piper.attention' op expects at least as many keys as the 5 queries with 'causal' but got 4}}
+  %0 = piper.attention %q, %k, %v {causal, scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<2x4x2x16xf32>, tensor<2x4x2x16xf32>) -> tensor<2x5x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_dropout(%q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>, %key: tensor<2xi64>) {
+  // expected-error @below {{'piper.attention' op expects 'dropout' in [0, 1) but got 1}}
+  %0 = piper.attention %q, %k, %v, %key {scale = 0.25 : f64, dropout = 1.0 : f64} : (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2xi64>) -> tensor<2x5x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_index(%q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>, %key: tensor<2xi64>) {
+  // expected-error @below {{'piper.attention' op expects 'index' not to be negative but got -1}}
+  %0 = piper.attention %q, %k, %v, %key {scale = 0.25 : f64, dropout = 0.1 : f64, index = -1 : i64} : (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2xi64>) -> tensor<2x5x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_no_key(%q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>) {
+  // expected-error @below {{'piper.attention' op expects an operand 'key' with 'dropout' = 0.1 but got none; take it from 'piper.random_key'}}
+  %0 = piper.attention %q, %k, %v {scale = 0.25 : f64, dropout = 0.1 : f64} : (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>) -> tensor<2x5x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_key_without_dropout(%q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>, %key: tensor<2xi64>) {
+  // expected-error @below {{'piper.attention' op expects no operand 'key' without 'dropout' but got one; remove it or set 'dropout'}}
+  %0 = piper.attention %q, %k, %v, %key {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2xi64>) -> tensor<2x5x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_key(%q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>, %key: tensor<3xi64>) {
+  // expected-error @below {{'piper.attention' op expects operand 'key' to be 'tensor<2xi64>' (seed and update) but got 'tensor<3xi64>'}}
+  %0 = piper.attention %q, %k, %v, %key {scale = 0.25 : f64, dropout = 0.1 : f64} : (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<3xi64>) -> tensor<2x5x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_result(%q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>) {
+  // expected-error @below {{'piper.attention' op expects result 'y' to have the type 'tensor<2x5x4x16xf32>' of operand 'q' but got 'tensor<2x5x64xf32>'}}
+  %0 = piper.attention %q, %k, %v {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>) -> tensor<2x5x64xf32>
+  return
+}
+
+// -----
+
+func.func @attention_saved_count(%q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>) {
+  // expected-error @below {{'piper.attention' op expects 0 or 1 saved results (the log-sum-exp of the scores) but got 2}}
+  %0:3 = piper.attention %q, %k, %v {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>) -> (tensor<2x5x4x16xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
+  return
+}
+
+// -----
+
+func.func @attention_saved(%q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>) {
+  // expected-error @below {{'piper.attention' op expects saved result #0 to be 'tensor<2x4x5xf32>' (one number per sequence, head and query) but got 'tensor<2x5x4xf32>'}}
+  %0:2 = piper.attention %q, %k, %v {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>) -> (tensor<2x5x4x16xf32>, tensor<2x5x4xf32>)
+  return
+}
+
+// -----
+
+func.func @attention_grad_q(%dy: tensor<2x5x4x16xf32>, %q: tensor<5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>, %y: tensor<2x5x4x16xf32>, %lse: tensor<2x4x5xf32>) {
+  // expected-error @below {{'piper.attention_grad' op expects operand 'q' to have 4 dimensions [batch, queries, heads, head size] but got 'tensor<5x4x16xf32>'}}
+  %0:3 = piper.attention_grad %dy, %q, %k, %v, %y, %lse {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2x5x4x16xf32>, tensor<2x4x5xf32>) -> (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>)
+  return
+}
+
+// -----
+
+func.func @attention_grad_scale(%dy: tensor<2x5x4x16xf32>, %q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>, %y: tensor<2x5x4x16xf32>, %lse: tensor<2x4x5xf32>) {
+  // expected-error @below {{'piper.attention_grad' op expects 'scale' to be finite but got nan}}
+  %0:3 = piper.attention_grad %dy, %q, %k, %v, %y, %lse {scale = 0x7FF8000000000000 : f64} : (tensor<2x5x4x16xf32>, tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2x5x4x16xf32>, tensor<2x4x5xf32>) -> (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>)
+  return
+}
+
+// -----
+
+func.func @attention_grad_dy(%dy: tensor<2x4x5x16xf32>, %q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>, %y: tensor<2x5x4x16xf32>, %lse: tensor<2x4x5xf32>) {
+  // expected-error @below {{'piper.attention_grad' op expects operand 'dy' to have the type 'tensor<2x5x4x16xf32>' of operand 'q' but got 'tensor<2x4x5x16xf32>'}}
+  %0:3 = piper.attention_grad %dy, %q, %k, %v, %y, %lse {scale = 0.25 : f64} : (tensor<2x4x5x16xf32>, tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2x5x4x16xf32>, tensor<2x4x5xf32>) -> (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>)
+  return
+}
+
+// -----
+
+func.func @attention_grad_y(%dy: tensor<2x5x4x16xf32>, %q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>, %y: tensor<2x5x4x8xf32>, %lse: tensor<2x4x5xf32>) {
+  // expected-error @below {{'piper.attention_grad' op expects operand 'y' to have the type 'tensor<2x5x4x16xf32>' of operand 'q' but got 'tensor<2x5x4x8xf32>'}}
+  %0:3 = piper.attention_grad %dy, %q, %k, %v, %y, %lse {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2x5x4x8xf32>, tensor<2x4x5xf32>) -> (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>)
+  return
+}
+
+// -----
+
+func.func @attention_grad_lse(%dy: tensor<2x5x4x16xf32>, %q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>, %y: tensor<2x5x4x16xf32>, %lse: tensor<2x4x5xf64>) {
+  // expected-error @below {{'piper.attention_grad' op expects operand 'lse' to be 'tensor<2x4x5xf32>' (one number per sequence, head and query) but got 'tensor<2x4x5xf64>'}}
+  %0:3 = piper.attention_grad %dy, %q, %k, %v, %y, %lse {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2x5x4x16xf32>, tensor<2x4x5xf64>) -> (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>)
+  return
+}
+
+// -----
+
+func.func @attention_grad_dq(%dy: tensor<2x5x4x16xf32>, %q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>, %y: tensor<2x5x4x16xf32>, %lse: tensor<2x4x5xf32>) {
+  // expected-error @below {{'piper.attention_grad' op expects result 'dq' to have the type 'tensor<2x5x4x16xf32>' of operand 'q' but got 'tensor<2x7x2x16xf32>'}}
+  %0:3 = piper.attention_grad %dy, %q, %k, %v, %y, %lse {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2x5x4x16xf32>, tensor<2x4x5xf32>) -> (tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>)
+  return
+}
+
+// -----
+
+func.func @attention_grad_dk(%dy: tensor<2x5x4x16xf32>, %q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>, %y: tensor<2x5x4x16xf32>, %lse: tensor<2x4x5xf32>) {
+  // expected-error @below {{'piper.attention_grad' op expects result 'dk' to have the type 'tensor<2x7x2x16xf32>' of operand 'k' but got 'tensor<2x7x4x16xf32>'}}
+  %0:3 = piper.attention_grad %dy, %q, %k, %v, %y, %lse {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2x5x4x16xf32>, tensor<2x4x5xf32>) -> (tensor<2x5x4x16xf32>, tensor<2x7x4x16xf32>, tensor<2x7x2x16xf32>)
+  return
+}
+
+// -----
+
+func.func @attention_grad_dv(%dy: tensor<2x5x4x16xf32>, %q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>, %y: tensor<2x5x4x16xf32>, %lse: tensor<2x4x5xf32>) {
+  // expected-error @below {{'piper.attention_grad' op expects result 'dv' to have the type 'tensor<2x7x2x16xf32>' of operand 'v' but got 'tensor<2x7x4x16xf32>'}}
+  %0:3 = piper.attention_grad %dy, %q, %k, %v, %y, %lse {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2x5x4x16xf32>, tensor<2x4x5xf32>) -> (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x4x16xf32>)
+  return
+}

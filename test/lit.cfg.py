@@ -1,0 +1,55 @@
+# Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# The lit tests: which files are tests, the tools and names they may use.
+#
+#   %python        the Python that runs lit: standard library only
+#   %piper-python  the Python of PIPER_PYTHON, with PyTorch (REQUIRES: python)
+#   %scripts       the folder scripts/ of the source tree
+#   %source        the source tree
+
+import os
+
+import lit.formats
+from lit.llvm import llvm_config
+from lit.llvm.subst import ToolSubst
+
+config.name = "Piper"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "oracle"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.piper_build_dir, "test")
+
+llvm_config.use_default_substitutions()  # FileCheck, count, not, %python
+
+# A variable of FileCheck ends with its function unless its name starts with $;
+# a failure shows the lines around the error and no more.
+llvm_config.with_environment(
+    "FILECHECK_OPTS",
+    "-enable-var-scope --dump-input=fail --dump-input-filter=error --dump-input-context=4",
+)
+
+tools = ["piper-opt", "piper-run", "piper-model", "piper-schedule", "piper-lsp-server", "piper-reduce"]
+# A tool that is not built is left as it stands: its tests fail, others run.
+llvm_config.add_tool_substitutions(
+    [ToolSubst(tool, unresolved="ignore") for tool in tools], [config.piper_tools_dir]
+)
+llvm_config.with_environment("PATH", config.llvm_tools_dir, append_path=True)
+llvm_config.with_environment("PATH", config.piper_tools_dir, append_path=True)
+
+config.substitutions.append(("%scripts", os.path.join(config.piper_source_dir, "scripts")))
+config.substitutions.append(("%source", config.piper_source_dir))
+
+python = os.environ.get("PIPER_PYTHON", "")
+if python:
+    config.available_features.add("python")
+    config.environment["PIPER_PYTHON"] = python
+    config.substitutions.append(("%piper-python", f'"{python}"'))
+
+if config.piper_sanitizer == "address":
+    config.available_features.add("asan")
+    # LLVM's own poisoning is off in the distribution's library and on in its
+    # headers: the two must not meet.
+    options = os.environ.get("ASAN_OPTIONS", "")
+    config.environment["ASAN_OPTIONS"] = ":".join(filter(None, [options, "allow_user_poisoning=0"]))
