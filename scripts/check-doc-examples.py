@@ -120,7 +120,7 @@ def markdown_files(paths):
 
 def check(opt, module):
     """The complaint of piper-opt, or nothing."""
-    command = [opt, "--allow-unregistered-dialect", "--verify-roundtrip", "-o", os.devnull]
+    command = [opt, "--allow-unregistered-dialect", "--split-input-file", "--verify-roundtrip", "-o", os.devnull]
     done = subprocess.run(command, input=module, text=True, capture_output=True, check=False)
     if done.returncode == 0:
         return ""
@@ -134,23 +134,27 @@ def main():
     parser.add_argument("--every-op", action="store_true", help="each op that has a heading must stand in an example")
     options = parser.parse_args()
 
-    count, failures, shown, headings = 0, 0, "", set()
+    found, headings = [], set()
     for path in markdown_files(options.paths):
         with open(path, encoding="utf-8") as file:
             headings.update(re.findall(r"^#+ `(piper\.\w+)`", file.read(), re.MULTILINE))
-        for line, text, module in examples(path):
-            count += 1
-            shown += text + "\n"
+        found += [(path, *example) for example in examples(path)]
+
+    failures = 0
+    # One run for all; only if it fails, one for each to say which.
+    if check(options.opt, "\n// -----\n".join(module for *_, module in found)):
+        for path, line, text, module in found:
             complaint = check(options.opt, module)
             if complaint:
                 failures += 1
                 print(f"{path}:{line}: the example does not parse:\n{text}\n{complaint}")
+    shown = "\n".join(text for _, _, text, _ in found)
     if options.every_op:
         for op in sorted(headings):
             if not re.search(rf"\b{re.escape(op)}\b", shown):
                 failures += 1
                 print(f"{op}: no example")
-    print(f"{count} examples of {len(headings)} ops, {failures} failures")
+    print(f"{len(found)} examples of {len(headings)} ops, {failures} failures")
     return 1 if failures else 0
 
 

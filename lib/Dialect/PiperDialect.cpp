@@ -25,18 +25,19 @@ void PiperDialect::initialize() {
       >();
 }
 
-Operation *PiperDialect::materializeConstant(OpBuilder &builder, Attribute value,
-                                             Type type, Location loc) {
+Operation *PiperDialect::materializeConstant(OpBuilder &builder,
+                                             Attribute value, Type type,
+                                             Location loc) {
   auto elements = dyn_cast<ElementsAttr>(value);
   if (!elements || elements.getType() != type)
     return nullptr;
   return ConstantOp::create(builder, loc, elements);
 }
 
-/// Checks that the attribute `piper.NAME` is of the kind that the name promises.
-static LogicalResult
-verifyKind(NamedAttribute attribute,
-           function_ref<InFlightDiagnostic()> emitError) {
+/// Checks that the attribute `piper.NAME` is of the kind that the name
+/// promises.
+static LogicalResult verifyKind(NamedAttribute attribute,
+                                function_ref<InFlightDiagnostic()> emitError) {
   StringRef name = attribute.getName();
   Attribute value = attribute.getValue();
   auto expects = [&](bool good, StringRef kind) -> LogicalResult {
@@ -61,7 +62,8 @@ verifyKind(NamedAttribute attribute,
     return expects(isa<LevelAttr>(value), "#piper.level<..>");
   if (name == PiperDialect::MemoryAttrHelper::getNameStr())
     return expects(isa<MemoryAttr>(value), "#piper.memory<..>");
-  return emitError() << "unknown attribute '" << name << "' of the piper dialect";
+  return emitError() << "unknown attribute '" << name
+                     << "' of the piper dialect";
 }
 
 LogicalResult PiperDialect::verifyOperationAttribute(Operation *op,
@@ -84,9 +86,10 @@ static LogicalResult verifyDims(Operation *op, StringRef kind, StringRef name,
   return success();
 }
 
-LogicalResult
-PiperDialect::verifyRegionArgAttribute(Operation *op, unsigned region,
-                                       unsigned index, NamedAttribute attribute) {
+LogicalResult PiperDialect::verifyRegionArgAttribute(Operation *op,
+                                                     unsigned region,
+                                                     unsigned index,
+                                                     NamedAttribute attribute) {
   if (failed(verifyKind(attribute, [&] { return op->emitOpError(); })))
     return failure();
   auto function = dyn_cast<FunctionOpInterface>(op);
@@ -98,22 +101,23 @@ PiperDialect::verifyRegionArgAttribute(Operation *op, unsigned region,
   auto param = dyn_cast<ParamAttr>(attribute.getValue());
   if (!param)
     return success();
-  if (failed(verifyDims(op, "parameter", param.getName(), param.getDims(), type)))
+  if (failed(
+          verifyDims(op, "parameter", param.getName(), param.getDims(), type)))
     return failure();
   if (!isa<FloatType>(cast<RankedTensorType>(type).getElementType()))
-    return op->emitOpError() << "expects parameter '" << param.getName()
-                             << "' to have float elements but got " << type;
+    return op->emitOpError()
+           << "expects parameter '" << param.getName().getValue()
+           << "' to have float elements but got " << type;
   auto init = dyn_cast<ElementsAttr>(param.getInit());
   if (init && init.getType() != type)
     return op->emitOpError()
-           << "expects the initial value of parameter '" << param.getName()
-           << "' to have its type " << type << " but got " << init.getType();
+           << "expects the initial value of parameter '"
+           << param.getName().getValue() << "' to have its type " << type
+           << " but got " << init.getType();
   return success();
 }
 
-LogicalResult
-PiperDialect::verifyRegionResultAttribute(Operation *op, unsigned region,
-                                          unsigned index,
-                                          NamedAttribute attribute) {
+LogicalResult PiperDialect::verifyRegionResultAttribute(
+    Operation *op, unsigned region, unsigned index, NamedAttribute attribute) {
   return verifyKind(attribute, [&] { return op->emitOpError(); });
 }
