@@ -1,0 +1,237 @@
+// Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// attention: a block of query rows at a time, with all their scores in a
+// thread's workspace; causal blocks leave out the keys that none of their rows
+// sees.
+
+#include "Attention.h"
+
+using namespace piper::rt;
+using namespace piper::rt::cpu;
+
+AttentionShape::AttentionShape(const KernelSpec &spec, size_t q) {
+  const Shape &queryShape = spec.operands[q].shape,
+              &keyShape = spec.operands[q + 1].shape;
+  batch = queryShape[0];
+  queries = queryShape[1];
+  heads = queryShape[2];
+  size = queryShape[3];
+  keys = keyShape[1];
+  keyHeads = keyShape[2];
+  scale = spec.attributes.getFloat("scale");
+  causal = spec.attributes.getInt("causal") != 0;
+  dropout = spec.attributes.getFloat("dropout");
+  index = spec.attributes.getInt("index");
+}
+
+Status cpu::checkAttentionTypes(const KernelSpec &spec, size_t q, size_t key) {
+  const TensorType &query = spec.operands[q], &keys = spec.operands[q + 1];
+  PIPER_RETURN_IF_ERROR(expectReal(spec, query, operandName(int64_t(q))));
+  for (size_t i = q; i < q + 3; ++i)
+    if (spec.operands[i].rank() != 4)
+      return kernelError(spec, "4 dimensions of " + operandName(int64_t(i)),
+                         spec.operands[i].str());
+  Shape shape = keys.shape;
+  shape[0] = query.shape[0];
+  shape[3] = query.shape[3];
+  for (size_t i = q + 1; i < q + 3; ++i)
+    PIPER_RETURN_IF_ERROR(expectType(
+        spec, spec.operands[i], operandName(int64_t(i)), query.element, shape));
+  if (query.shape[2] % keys.shape[2] != 0)
+    return kernelError(spec, "a number of key heads that divides that of heads",
+                       std::to_string(keys.shape[2]) + " and " +
+                           std::to_string(query.shape[2]));
+  if (product(query.shape, 0, 3) > (int64_t(1) << 58) / keys.shape[1])
+    return kernelError(spec, "fewer than 2^58 scores",
+                       query.str() + " and " + keys.str());
+  PIPER_RETURN_IF_ERROR(expectFloatAttribute(spec, "scale"));
+  double dropout = spec.attributes.getFloat("dropout");
+  if (!(dropout >= 0 && dropout < 1))
+    return kernelError(spec, "'dropout' from 0 to less than 1",
+                       std::to_string(dropout));
+  if (spec.operands.size() > key)
+    return expectType(spec, spec.operands[key], operandName(int64_t(key)),
+                      ElementType::I64, {2});
+  if (dropout > 0)
+    return kernelError(spec, "a key with 'dropout'", "none");
+  return Status::success();
+}
+
+namespace {
+/// How the scores are cut: blocks of query rows, and for each the number of
+/// keys that are multiplied, a multiple of `keyUnit` or all.
+struct ForwardBlocks {
+  explicit ForwardBlocks(const AttentionShape &shape) : shape(shape) {
+    rows = std::min<int64_t>(64, shape.queries);
+    // At most 16 different products.
+    keyUnit = std::max<int64_t>(64, (shape.keys + 1023) / 1024 * 64);
+    rowStride = (shape.keys + 15) / 16 * 16 + kRowPadding;
+  }
+  int64_t count() const { return (shape.queries + rows - 1) / rows; }
+  int64_t rowsOf(int64_t block) const {
+    return std::min(rows, shape.queries - block * rows);
+  }
+  int64_t keysOf(int64_t block) const {
+    int64_t seen = shape.visibleKeys(block * rows + rowsOf(block) - 1);
+    return std::min((seen + keyUnit - 1) / keyUnit * keyUnit, shape.keys);
+  }
+  BlockProductSpec scores(int64_t m, int64_t n) const {
+    return {m,    n, shape.size,        shape.queryStride(),
+            1,    1, shape.keyStride(), rowStride,
+            false};
+  }
+  BlockProductSpec values(int64_t m, int64_t k) const {
+    return {m, shape.size,          k,    rowStride, 1, shape.keyStride(),
+            1, shape.queryStride(), false};
+  }
+  /// Of the workspace of a thread.
+  int64_t scoreBytes(int64_t bytesOfElement) const {
+    return alignBytes(rows * rowStride * bytesOfElement);
+  }
+  int64_t threadBytes(int64_t bytesOfElement) const {
+    int64_t scratch =
+        std::max(scores(rows, shape.keys).scratchBytes(bytesOfElement),
+                 values(rows, shape.keys).scratchBytes(bytesOfElement));
+    return scoreBytes(bytesOfElement) + alignBytes(scratch);
+  }
+
+  const AttentionShape &shape;
+  int64_t rows, keyUnit, rowStride;
+};
+
+template <typename T> class AttentionKernel : public Kernel {
+public:
+  AttentionKernel(const KernelSpec &spec, const Target &target)
+      : shape(spec, 0), blocks(shape), products(target.threads),
+        threshold(dropoutThreshold(shape.dropout)),
+        keep(T(1 / (1 - shape.dropout))), saves(spec.results.size() == 2),
+        threads(target.threads) {
+    for (int64_t block = 0; block < blocks.count(); ++block) {
+      int64_t m = blocks.rowsOf(block), n = blocks.keysOf(block);
+      if (n == 0)
+        continue;
+      products.add(blocks.scores(m, n));
+      products.add(blocks.values(m, n));
+    }
+  }
+
+  Status run(const KernelCall &call) const override {
+    RandomStream stream = {};
+    if (shape.dropout > 0) {
+      const int64_t *key = static_cast<const int64_t *>(call.operands[3]);
+      stream = dropoutStream(key[0], key[1], call.salt, shape.index);
+    }
+    int64_t perHead = blocks.count();
+    int64_t work = blocks.rows * shape.keys * shape.size;
+    parallelFor(threads, shape.batch * shape.heads * perHead,
+                rowGrain(work / 8), [&](int64_t begin, int64_t end, int slot) {
+                  ThreadCount single(1);
+                  for (int64_t item = begin; item < end; ++item)
+                    runBlock(call, stream, slot, item / perHead / shape.heads,
+                             item / perHead % shape.heads, item % perHead);
+                });
+    return Status::success();
+  }
+
+private:
+  void runBlock(const KernelCall &call, const RandomStream &stream, int slot,
+                int64_t b, int64_t head, int64_t block) const {
+    const T *q = static_cast<const T *>(call.operands[0]);
+    const T *k = static_cast<const T *>(call.operands[1]);
+    const T *v = static_cast<const T *>(call.operands[2]);
+    std::byte *memory =
+        call.workspace + slot * alignBytes(blocks.threadBytes(sizeof(T)));
+    T *scores = reinterpret_cast<T *>(memory);
+    std::byte *scratch = memory + blocks.scoreBytes(sizeof(T));
+    int64_t first = block * blocks.rows, m = blocks.rowsOf(block),
+            n = blocks.keysOf(block), keyHead = head / shape.group();
+    T totals[64];
+    T *y = static_cast<T *>(call.results[0]) + shape.queryAt(b, first, head);
+    if (n > 0)
+      products.run(blocks.scores(m, n), slot, q + shape.queryAt(b, first, head),
+                   k + shape.keyAt(b, 0, keyHead), scores, scratch);
+    for (int64_t i = 0; i < m; ++i)
+      totals[i] = softmaxRow(call, stream, b, head, first + i, n,
+                             scores + i * blocks.rowStride);
+    if (n > 0)
+      products.run(blocks.values(m, n), slot, scores,
+                   v + shape.keyAt(b, 0, keyHead), y, scratch);
+    for (int64_t i = 0; i < m; ++i) {
+      T *row = y + i * shape.queryStride();
+      if (shape.visibleKeys(first + i) == 0)
+        std::fill(row, row + shape.size, T(0));
+      else
+        typedLoops<T>().scaleInto(row, T(1) / totals[i], shape.size);
+    }
+  }
+
+  /// Turns the n scores of a query into unscaled weights, the sum of which is
+  /// returned.
+  T softmaxRow(const KernelCall &call, const RandomStream &stream, int64_t b,
+               int64_t head, int64_t query, int64_t n, T *row) const {
+    int64_t seen = shape.visibleKeys(query);
+    T logSum = -std::numeric_limits<T>::infinity(), total = 0;
+    if (seen > 0)
+      total = typedLoops<T>().attentionRow(row, seen, T(shape.scale), &logSum);
+    std::fill(row + seen, row + n, T(0));
+    if (saves)
+      static_cast<T *>(
+          call.results[1])[(b * shape.heads + head) * shape.queries + query] =
+          logSum;
+    if (shape.dropout > 0)
+      dropRow(stream, shape.scoreIndex(b, head, query, 0), row, seen);
+    return total;
+  }
+
+  void dropRow(const RandomStream &stream, int64_t first, T *row,
+               int64_t n) const {
+    uint32_t buffer[kMaskBuffer];
+    for (int64_t i = 0; i < n; i += kMaskChunk) {
+      int64_t count = std::min(kMaskChunk, n - i);
+      const uint32_t *words = maskWords(stream, first + i, count, buffer);
+      typedLoops<T>().dropout(words, threshold, keep, row + i, row + i, count);
+    }
+  }
+
+  AttentionShape shape;
+  ForwardBlocks blocks;
+  BlockProducts<T> products;
+  uint32_t threshold;
+  T keep;
+  bool saves;
+  int threads;
+};
+} // namespace
+
+static Status checkAttention(const KernelSpec &spec) {
+  PIPER_RETURN_IF_ERROR(checkSpec(spec, Arity(3, 4), Arity(1, 2)));
+  PIPER_RETURN_IF_ERROR(checkAttentionTypes(spec, 0, 3));
+  const TensorType &q = spec.operands[0];
+  PIPER_RETURN_IF_ERROR(
+      expectType(spec, spec.results[0], resultName(0), q.element, q.shape));
+  if (spec.results.size() == 2)
+    return expectType(spec, spec.results[1], resultName(1), q.element,
+                      {q.shape[0], q.shape[2], q.shape[1]});
+  return Status::success();
+}
+
+static Result<std::unique_ptr<Kernel>> createAttention(const KernelSpec &spec,
+                                                       const Target &target) {
+  PIPER_RETURN_IF_ERROR(checkAttention(spec));
+  return makeReal<AttentionKernel>(spec.operands[0].element, spec, target);
+}
+
+static int64_t attentionWorkspace(const KernelSpec &spec,
+                                  const Target &target) {
+  if (!checkAttention(spec).ok())
+    return 0;
+  AttentionShape shape(spec, 0);
+  return target.threads * alignBytes(ForwardBlocks(shape).threadBytes(
+                              elementBytes(spec.operands[0].element)));
+}
+
+void cpu::addAttentionKernels(KernelTable &table) {
+  table.push_back(
+      {"attention", createAttention, attentionWorkspace, nullptr, nullptr});
+}

@@ -1,0 +1,130 @@
+// Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What attention and its gradient share: sizes, which keys a query sees,
+// dropout, and the matrix products of blocks of scores.
+
+#ifndef PIPER_LIB_RUNTIME_CPU_ATTENTION_H
+#define PIPER_LIB_RUNTIME_CPU_ATTENTION_H
+
+#include "BlockedProduct.h"
+#include "OneDnn.h"
+#include "RandomMask.h"
+
+#include <map>
+#include <tuple>
+
+namespace piper::rt::cpu {
+
+/// Sizes and attributes of one piper.attention.
+struct AttentionShape {
+  /// Requires: checkAttentionTypes succeeded. `q` is the index of the operand
+  /// q.
+  AttentionShape(const KernelSpec &spec, size_t q);
+
+  int64_t batch, queries, keys, heads, keyHeads, size;
+  double scale;
+  bool causal;
+  double dropout;
+  int64_t index;
+
+  int64_t group() const { return heads / keyHeads; }
+  /// Query i sees keys 0 .. visibleKeys(i) - 1.
+  int64_t visibleKeys(int64_t query) const {
+    return causal ? std::clamp<int64_t>(query + 1 + keys - queries, 0, keys)
+                  : keys;
+  }
+  /// The first query that sees a key; `queries` if none does.
+  int64_t firstQuery(int64_t key) const {
+    return causal ? std::clamp<int64_t>(key - (keys - queries), 0, queries) : 0;
+  }
+  /// Elements between the rows of one head in q and in k.
+  int64_t queryStride() const { return heads * size; }
+  int64_t keyStride() const { return keyHeads * size; }
+  /// Where row `query` of a head starts in q, row `key` of a key head in k.
+  int64_t queryAt(int64_t b, int64_t query, int64_t head) const {
+    return ((b * queries + query) * heads + head) * size;
+  }
+  int64_t keyAt(int64_t b, int64_t key, int64_t head) const {
+    return ((b * keys + key) * keyHeads + head) * size;
+  }
+  /// The index of a score in [batch, heads, queries, keys]: what its random
+  /// number depends on.
+  int64_t scoreIndex(int64_t b, int64_t head, int64_t query,
+                     int64_t key) const {
+    return ((b * heads + head) * queries + query) * keys + key;
+  }
+};
+
+/// The types of q, k, v (operands q, q + 1, q + 2), of the optional key
+/// (operand `key`), and the attributes.
+Status checkAttentionTypes(const KernelSpec &spec, size_t q, size_t key);
+
+/// The sizes and strides of a product of blocks, and what tells it from others.
+struct BlockProductSpec {
+  int64_t m, n, k;
+  int64_t aRow, aColumn, bRow, bColumn, cRow;
+  bool accumulate;
+
+  auto key() const {
+    return std::tuple(m, n, k, aRow, aColumn, bRow, bColumn, cRow, accumulate);
+  }
+  bool operator<(const BlockProductSpec &other) const {
+    return key() < other.key();
+  }
+  /// Bytes of scratch memory for elements of this size.
+  int64_t scratchBytes(int64_t bytesOfElement) const {
+    int64_t own = gemmBufferElements(m, n, k, bytesOfElement) * bytesOfElement;
+    return std::max(own, productScratchBytes(m, n, k, 1));
+  }
+};
+
+/// The products of an attention kernel on one thread each, in as many copies
+/// as there are threads. All are made before the first run.
+template <typename T> class BlockProducts {
+public:
+  explicit BlockProducts(int slots) : slots(slots) {}
+
+  void add(const BlockProductSpec &spec) {
+    std::vector<std::unique_ptr<Product>> &copies = products[spec];
+    if (sizeof(T) != sizeof(float) || !copies.empty())
+      return;
+    ProductSpec wanted;
+    wanted.a = matrixLayout(spec.m, spec.k, spec.aRow, spec.aColumn);
+    wanted.b = matrixLayout(spec.k, spec.n, spec.bRow, spec.bColumn);
+    wanted.c = matrixLayout(spec.m, spec.n, spec.cRow, 1);
+    wanted.accumulate = spec.accumulate;
+    for (int i = 0; i < slots; ++i)
+      copies.push_back(
+          Product::create(wanted, 1, spec.scratchBytes(sizeof(T))));
+  }
+
+  /// Requires: add(spec) was called.
+  void run(const BlockProductSpec &spec, int slot, const T *a, const T *b, T *c,
+           std::byte *scratch) const {
+    if constexpr (std::is_same_v<T, float>) {
+      const auto &copies = products.find(spec)->second;
+      if (const auto &product = copies[size_t(slot)])
+        return product->run(a, b, c, scratch);
+    }
+    typedLoops<T>().gemm({spec.m, spec.n, spec.k, a, spec.aRow, spec.aColumn, b,
+                          spec.bRow, spec.bColumn, c, spec.cRow,
+                          spec.accumulate, reinterpret_cast<T *>(scratch)});
+  }
+
+private:
+  int slots;
+  std::map<BlockProductSpec, std::vector<std::unique_ptr<Product>>> products;
+};
+
+/// Rows of a block of scores are this much longer than they need to be: a row
+/// length that is a multiple of 4096 bytes is slow.
+constexpr int64_t kRowPadding = 16;
+
+inline int64_t alignBytes(int64_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+} // namespace piper::rt::cpu
+
+#endif // PIPER_LIB_RUNTIME_CPU_ATTENTION_H

@@ -1,0 +1,271 @@
+// Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// attention_grad: the gradients of one key head are made by one thread, a block
+// of keys at a time, against chunks of the query rows that see it. The order of
+// all sums depends on shapes alone. With P the weights, D the dropout mask: dv
+// = (P D)^T dy, dS = scale P ((dy v^T) D - delta), delta = rows of dy y, dq =
+// dS k, dk = dS^T q.
+
+#include "Attention.h"
+
+using namespace piper::rt;
+using namespace piper::rt::cpu;
+
+namespace {
+/// How the scores are cut: `keyRows` keys by at most `chunk` queries. A chunk
+/// that is cut by causality starts at a multiple of `unit`.
+struct BackwardBlocks {
+  explicit BackwardBlocks(const AttentionShape &shape) : shape(shape) {
+    keyRows = std::min<int64_t>(64, shape.keys);
+    rowStride = (keyRows + 15) / 16 * 16 + kRowPadding;
+  }
+
+  struct Block {
+    int64_t key, keys, query, queries;
+  };
+  /// Calls body(Block) for all blocks that are not wholly masked, in order.
+  template <typename Body> void forEach(Body body) const {
+    for (int64_t key = 0; key < shape.keys; key += keyRows) {
+      int64_t keys = std::min(keyRows, shape.keys - key);
+      int64_t query = shape.firstQuery(key) / unit * unit;
+      if (shape.firstQuery(key) >= shape.queries)
+        continue;
+      while (query < shape.queries) {
+        int64_t end = std::min((query / chunk + 1) * chunk, shape.queries);
+        body(Block{key, keys, query, end - query});
+        query = end;
+      }
+    }
+  }
+
+  BlockProductSpec scores(const Block &b) const {
+    return {b.queries,         b.keys,    shape.size, shape.queryStride(), 1, 1,
+            shape.keyStride(), rowStride, false};
+  }
+  /// dS^T q and P^T dy.
+  BlockProductSpec keyGradient(const Block &b, bool accumulate) const {
+    return {b.keys, shape.size,        b.queries,
+            1,      rowStride,         shape.queryStride(),
+            1,      shape.keyStride(), accumulate};
+  }
+  BlockProductSpec queryGradient(const Block &b) const {
+    return {b.queries, shape.size,        b.keys, rowStride,
+            1,         shape.keyStride(), 1,      shape.queryStride(),
+            true};
+  }
+
+  /// Of the workspace of a thread: P, dS, delta, scratch.
+  int64_t scoreBytes(int64_t bytesOfElement) const {
+    int64_t rows = std::min(chunk, shape.queries);
+    return alignBytes(rows * rowStride * bytesOfElement);
+  }
+  int64_t deltaBytes(int64_t bytesOfElement) const {
+    return alignBytes(shape.queries * bytesOfElement);
+  }
+  int64_t threadBytes(int64_t bytesOfElement) const {
+    Block whole = {0, keyRows, 0, std::min(chunk, shape.queries)};
+    int64_t scratch =
+        std::max({scores(whole).scratchBytes(bytesOfElement),
+                  keyGradient(whole, true).scratchBytes(bytesOfElement),
+                  queryGradient(whole).scratchBytes(bytesOfElement)});
+    return 2 * scoreBytes(bytesOfElement) + deltaBytes(bytesOfElement) +
+           alignBytes(scratch);
+  }
+
+  static constexpr int64_t chunk = 512, unit = 64;
+  const AttentionShape &shape;
+  int64_t keyRows, rowStride;
+};
+
+template <typename T> class AttentionGradKernel : public Kernel {
+public:
+  AttentionGradKernel(const KernelSpec &spec, const Target &target)
+      : shape(spec, 1), blocks(shape), products(target.threads),
+        threshold(dropoutThreshold(shape.dropout)),
+        keep(T(1 / (1 - shape.dropout))), threads(target.threads) {
+    blocks.forEach([&](const BackwardBlocks::Block &block) {
+      products.add(blocks.scores(block));
+      products.add(blocks.queryGradient(block));
+      products.add(blocks.keyGradient(block, false));
+      products.add(blocks.keyGradient(block, true));
+    });
+  }
+
+  Status run(const KernelCall &call) const override {
+    Run run = makeRun(call);
+    int64_t work = shape.queries * shape.keys * shape.size * shape.group();
+    parallelFor(threads, shape.batch * shape.keyHeads, rowGrain(work / 8),
+                [&](int64_t begin, int64_t end, int slot) {
+                  ThreadCount single(1);
+                  for (int64_t item = begin; item < end; ++item)
+                    runKeyHead(run, slot, item / shape.keyHeads,
+                               item % shape.keyHeads);
+                });
+    return Status::success();
+  }
+
+private:
+  /// The addresses of one run.
+  struct Run {
+    const T *dy, *q, *k, *v, *y, *logSums;
+    T *dq, *dk, *dv;
+    std::byte *workspace;
+    RandomStream stream;
+  };
+  /// The workspace of a thread.
+  struct Memory {
+    T *p, *dp, *delta;
+    std::byte *scratch;
+  };
+
+  Run makeRun(const KernelCall &call) const {
+    auto in = [&](int i) { return static_cast<const T *>(call.operands[i]); };
+    auto out = [&](int i) { return static_cast<T *>(call.results[i]); };
+    Run run = {in(0),  in(1),  in(2),  in(3),          in(4), in(5),
+               out(0), out(1), out(2), call.workspace, {}};
+    if (shape.dropout > 0) {
+      const int64_t *key = static_cast<const int64_t *>(call.operands[6]);
+      run.stream = dropoutStream(key[0], key[1], call.salt, shape.index);
+    }
+    return run;
+  }
+
+  Memory memoryOf(const Run &run, int slot) const {
+    std::byte *at =
+        run.workspace + slot * alignBytes(blocks.threadBytes(sizeof(T)));
+    int64_t scores = blocks.scoreBytes(sizeof(T));
+    return {reinterpret_cast<T *>(at), reinterpret_cast<T *>(at + scores),
+            reinterpret_cast<T *>(at + 2 * scores),
+            at + 2 * scores + blocks.deltaBytes(sizeof(T))};
+  }
+
+  void runKeyHead(const Run &run, int slot, int64_t b, int64_t keyHead) const {
+    for (int64_t g = 0; g < shape.group(); ++g)
+      runHead(run, slot, b, keyHead, g);
+  }
+
+  void runHead(const Run &run, int slot, int64_t b, int64_t keyHead,
+               int64_t g) const {
+    Memory memory = memoryOf(run, slot);
+    int64_t head = keyHead * shape.group() + g;
+    for (int64_t i = 0; i < shape.queries; ++i) {
+      int64_t at = shape.queryAt(b, i, head);
+      memory.delta[i] =
+          typedLoops<T>().dot(run.dy + at, run.y + at, shape.size);
+      std::fill(run.dq + at, run.dq + at + shape.size, T(0));
+    }
+    if (g == 0)
+      clearUnseen(run, b, keyHead);
+    int64_t lastKey = -1;
+    blocks.forEach([&](const BackwardBlocks::Block &block) {
+      bool accumulate = g > 0 || block.key == lastKey;
+      lastKey = block.key;
+      runBlock(run, memory, slot, b, head, block, accumulate);
+    });
+  }
+
+  /// Keys that no query sees have no block.
+  void clearUnseen(const Run &run, int64_t b, int64_t keyHead) const {
+    for (int64_t key = 0; key < shape.keys; ++key) {
+      if (shape.firstQuery(key) < shape.queries)
+        continue;
+      int64_t at = shape.keyAt(b, key, keyHead);
+      std::fill(run.dk + at, run.dk + at + shape.size, T(0));
+      std::fill(run.dv + at, run.dv + at + shape.size, T(0));
+    }
+  }
+
+  void runBlock(const Run &run, const Memory &memory, int slot, int64_t b,
+                int64_t head, const BackwardBlocks::Block &block,
+                bool accumulate) const {
+    int64_t rows = shape.queryAt(b, block.query, head);
+    int64_t keys = shape.keyAt(b, block.key, head / shape.group());
+    products.run(blocks.scores(block), slot, run.q + rows, run.k + keys,
+                 memory.p, memory.scratch);
+    products.run(blocks.scores(block), slot, run.dy + rows, run.v + keys,
+                 memory.dp, memory.scratch);
+    for (int64_t i = 0; i < block.queries; ++i)
+      differentiateRow(run, memory, b, head, block, i);
+    BlockProductSpec keyGradient = blocks.keyGradient(block, accumulate);
+    products.run(keyGradient, slot, memory.p, run.dy + rows, run.dv + keys,
+                 memory.scratch);
+    products.run(keyGradient, slot, memory.dp, run.q + rows, run.dk + keys,
+                 memory.scratch);
+    products.run(blocks.queryGradient(block), slot, memory.dp, run.k + keys,
+                 run.dq + rows, memory.scratch);
+  }
+
+  /// Turns row i of the scores and of dy v^T into those of P D and dS.
+  void differentiateRow(const Run &run, const Memory &memory, int64_t b,
+                        int64_t head, const BackwardBlocks::Block &block,
+                        int64_t i) const {
+    int64_t query = block.query + i;
+    int64_t seen = std::clamp<int64_t>(shape.visibleKeys(query) - block.key, 0,
+                                       block.keys);
+    T *p = memory.p + i * blocks.rowStride;
+    T *dp = memory.dp + i * blocks.rowStride;
+    T logSum = run.logSums[(b * shape.heads + head) * shape.queries + query];
+    const TypedLoops<T> &loops = typedLoops<T>();
+    if (shape.dropout > 0) {
+      uint32_t buffer[kMaskBuffer];
+      T mask[kMaskChunk];
+      const uint32_t *words =
+          maskWords(run.stream, shape.scoreIndex(b, head, query, block.key),
+                    seen, buffer);
+      loops.dropoutMask(words, threshold, keep, mask, seen);
+      loops.attentionGradDropRow(p, dp, mask, seen, T(shape.scale), logSum,
+                                 memory.delta[query]);
+    } else {
+      loops.attentionGradRow(p, dp, seen, T(shape.scale), logSum,
+                             memory.delta[query]);
+    }
+    std::fill(p + seen, p + block.keys, T(0));
+    std::fill(dp + seen, dp + block.keys, T(0));
+  }
+
+  AttentionShape shape;
+  BackwardBlocks blocks;
+  BlockProducts<T> products;
+  uint32_t threshold;
+  T keep;
+  int threads;
+};
+} // namespace
+
+static Status checkAttentionGrad(const KernelSpec &spec) {
+  PIPER_RETURN_IF_ERROR(checkSpec(spec, Arity(6, 7), 3));
+  PIPER_RETURN_IF_ERROR(checkAttentionTypes(spec, 1, 6));
+  const TensorType &q = spec.operands[1];
+  for (int64_t i : {0, 4})
+    PIPER_RETURN_IF_ERROR(expectType(spec, spec.operands[size_t(i)],
+                                     operandName(i), q.element, q.shape));
+  PIPER_RETURN_IF_ERROR(expectType(spec, spec.operands[5], operandName(5),
+                                   q.element,
+                                   {q.shape[0], q.shape[2], q.shape[1]}));
+  for (int64_t i = 0; i < 3; ++i)
+    PIPER_RETURN_IF_ERROR(expectType(spec, spec.results[size_t(i)],
+                                     resultName(i), q.element,
+                                     spec.operands[size_t(i) + 1].shape));
+  return Status::success();
+}
+
+static Result<std::unique_ptr<Kernel>>
+createAttentionGrad(const KernelSpec &spec, const Target &target) {
+  PIPER_RETURN_IF_ERROR(checkAttentionGrad(spec));
+  return makeReal<AttentionGradKernel>(spec.operands[1].element, spec, target);
+}
+
+static int64_t attentionGradWorkspace(const KernelSpec &spec,
+                                      const Target &target) {
+  if (!checkAttentionGrad(spec).ok())
+    return 0;
+  AttentionShape shape(spec, 1);
+  return target.threads * alignBytes(BackwardBlocks(shape).threadBytes(
+                              elementBytes(spec.operands[1].element)));
+}
+
+void cpu::addAttentionGradKernels(KernelTable &table) {
+  table.push_back({"attention_grad", createAttentionGrad,
+                   attentionGradWorkspace, nullptr, nullptr});
+}
