@@ -199,10 +199,12 @@ Status SafetensorsFile::readBytes(const Tensor &tensor, int64_t first,
 Status SafetensorsFile::read(const Tensor &tensor, int64_t first, int64_t count,
                              ElementType type, void *destination) const {
   int64_t width = fileTypeBytes(tensor.type);
-  std::string what = "tensor '" + tensor.name + "'";
+  auto fail = [&](const std::string &message) {
+    return inFile(path(), "tensor '" + tensor.name + "': " + message);
+  };
   if (!canReadAs(tensor.type, type))
-    return inFile(path(), what + ": expects " + fileTypeName(fileTypeOf(type)) +
-                              " but got " + fileTypeName(tensor.type));
+    return fail(std::string("expects ") + fileTypeName(fileTypeOf(type)) +
+                " but got " + fileTypeName(tensor.type));
   if (tensor.type == fileTypeOf(type) && type != ElementType::I1)
     return readBytes(tensor, first * width, count * width, destination);
   std::byte *to = static_cast<std::byte *>(destination);
@@ -214,11 +216,10 @@ Status SafetensorsFile::read(const Tensor &tensor, int64_t first, int64_t count,
         readBytes(tensor, (first + done) * width, part * width, chunk));
     for (int64_t i = 0; i < part; ++i, to += elementBytes(type))
       if (!convert(tensor.type, chunk + i * width, type, to))
-        return inFile(
-            path(),
-            what + ": element " + std::to_string(first + done + i) + " is " +
-                std::to_string(loadInteger(tensor.type, chunk + i * width)) +
-                ", which is no " + elementName(type));
+        return fail(
+            "element " + std::to_string(first + done + i) + " is " +
+            std::to_string(loadInteger(tensor.type, chunk + i * width)) +
+            ", which is no " + elementName(type));
   }
   return Status::success();
 }

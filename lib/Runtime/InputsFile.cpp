@@ -1,0 +1,149 @@
+// Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Batches from a safetensors file (--inputs).
+
+#include "Piper/Runtime/Data.h"
+
+#include "IndexLimit.h"
+#include "Piper/Runtime/Safetensors.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace piper::rt;
+
+namespace {
+/// An input of the entry point and its tensor in the file.
+struct FileInput {
+  const SafetensorsFile::Tensor *tensor = nullptr;
+  TensorType type;
+  IndexLimit limit;
+};
+
+class InputsFile : public BatchSource {
+public:
+  explicit InputsFile(SafetensorsFile file) : file(std::move(file)) {}
+
+  Status bind(const Program &program, const EntryPoint &entry);
+  Status fill(int64_t iteration,
+              const std::vector<MutableBytes> &buffers) override;
+  int64_t count() const override { return steps; }
+  const std::string &path() const override { return file.path(); }
+
+private:
+  Status bindInput(const Program &program, const EntryPoint &entry,
+                   const Binding &binding);
+  Status checkIndices(const FileInput &input, int64_t iteration,
+                      const void *data) const;
+  Status fail(const std::string &message) const {
+    return Status::error("'" + path() + "': " + message);
+  }
+
+  SafetensorsFile file;
+  std::vector<FileInput> inputs;
+  int64_t steps = -1;
+};
+} // namespace
+
+Status InputsFile::bindInput(const Program &program, const EntryPoint &entry,
+                             const Binding &binding) {
+  const SafetensorsFile::Tensor *tensor = file.find(binding.name);
+  if (!tensor)
+    return fail("there is no tensor for the input '" + binding.name + "'");
+  const TensorType &type = entry.values[binding.value].type;
+  bool isStacked = !tensor->shape.empty() &&
+                   std::equal(tensor->shape.begin() + 1, tensor->shape.end(),
+                              type.shape.begin(), type.shape.end());
+  if (!isStacked || !canReadAs(tensor->type, type.element)) {
+    SafetensorsFile::Tensor expected;
+    expected.type = fileTypeOf(type.element);
+    expected.shape = type.shape;
+    std::string text = expected.str();
+    text.insert(text.find('[') + 1, type.shape.empty() ? "steps" : "steps, ");
+    return fail("tensor '" + binding.name + "': expects " + text + " but got " +
+                tensor->str());
+  }
+  if (steps >= 0 && tensor->shape[0] != steps)
+    return fail("tensor '" + binding.name + "' has " +
+                std::to_string(tensor->shape[0]) +
+                " steps but the tensors before it have " +
+                std::to_string(steps));
+  steps = tensor->shape[0];
+  FileInput input{tensor, type, {}};
+  if (type.element == ElementType::I32 || type.element == ElementType::I64)
+    input.limit = findIndexLimit(program, entry, binding.value);
+  inputs.push_back(input);
+  return Status::success();
+}
+
+Status InputsFile::bind(const Program &program, const EntryPoint &entry) {
+  if (entry.inputs.empty())
+    return fail("entry point '" + entry.name + "' has no inputs");
+  for (const Binding &binding : entry.inputs)
+    PIPER_RETURN_IF_ERROR(bindInput(program, entry, binding));
+  for (const SafetensorsFile::Tensor &tensor : file.tensors()) {
+    bool isInput =
+        std::any_of(entry.inputs.begin(), entry.inputs.end(),
+                    [&](const Binding &b) { return b.name == tensor.name; });
+    if (!isInput)
+      return fail("entry point '" + entry.name + "' has no input for tensor '" +
+                  tensor.name + "'");
+  }
+  return Status::success();
+}
+
+template <typename T>
+static int64_t findRefused(const IndexLimit &limit, const void *data,
+                           int64_t count) {
+  const T *values = static_cast<const T *>(data);
+  for (int64_t i = 0; i < count; ++i)
+    if (!limit.accepts(values[i]))
+      return i;
+  return -1;
+}
+
+Status InputsFile::checkIndices(const FileInput &input, int64_t iteration,
+                                const void *data) const {
+  int64_t count = input.type.numElements();
+  bool isShort = input.type.element == ElementType::I32;
+  int64_t at = isShort ? findRefused<int32_t>(input.limit, data, count)
+                       : findRefused<int64_t>(input.limit, data, count);
+  if (at < 0)
+    return Status::success();
+  int64_t value = isShort ? static_cast<const int32_t *>(data)[at]
+                          : static_cast<const int64_t *>(data)[at];
+  return fail("tensor '" + input.tensor->name + "': element " +
+              std::to_string(at) + " of step " + std::to_string(iteration) +
+              " is " + std::to_string(value) + " but the program has " +
+              (input.limit.negativeIsError ? "0 to " : "labels up to ") +
+              std::to_string(input.limit.below - 1));
+}
+
+Status InputsFile::fill(int64_t iteration,
+                        const std::vector<MutableBytes> &buffers) {
+  if (iteration < 0 || iteration >= steps)
+    return fail("it has " + std::to_string(steps) +
+                " steps and none of number " + std::to_string(iteration));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const FileInput &input = inputs[i];
+    int64_t count = input.type.numElements();
+    PIPER_RETURN_IF_ERROR(file.read(*input.tensor, iteration * count, count,
+                                    input.type.element, buffers[i].data));
+    if (input.type.element == ElementType::I32 ||
+        input.type.element == ElementType::I64)
+      PIPER_RETURN_IF_ERROR(checkIndices(input, iteration, buffers[i].data));
+  }
+  return Status::success();
+}
+
+Result<std::unique_ptr<BatchSource>>
+piper::rt::openInputs(const Program &program, const EntryPoint &entry,
+                      const std::string &path) {
+  Result<SafetensorsFile> file = SafetensorsFile::open(path);
+  if (!file.ok())
+    return file.takeStatus();
+  auto source = std::make_unique<InputsFile>(std::move(*file));
+  PIPER_RETURN_IF_ERROR(source->bind(program, entry));
+  return std::unique_ptr<BatchSource>(std::move(source));
+}
