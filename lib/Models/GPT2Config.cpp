@@ -217,7 +217,7 @@ mlir::piper::readGPT2Config(const Object &json,
   reader.number("embd_pdrop", 0, 1, config.embeddingDropout);
   reader.number("attn_pdrop", 0, 1, config.attentionDropout);
   reader.number("resid_pdrop", 0, 1, config.residualDropout);
-  reader.number("layer_norm_epsilon", 0, 1, config.epsilon);
+  reader.number("layer_norm_epsilon", 1e-30, 1, config.epsilon);
   reader.number("initializer_range", 1e-12, 1e12, config.initializerRange);
   reader.flag("tie_word_embeddings", config.tied);
   reader.flag("scale_attn_weights", config.scaleAttention);

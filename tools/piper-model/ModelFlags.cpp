@@ -9,10 +9,19 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace mlir::piper;
 namespace cl = llvm::cl;
+
+/// What a parser below found wrong. (LLVM's own way would print it at once.)
+static std::string flagError;
+
+static bool failFlag(const cl::Option &option, const Twine &message) {
+  flagError = ("--" + option.ArgStr + " " + message).str();
+  return true;
+}
 
 namespace {
 // Values of flags that have parsers of their own, below.
@@ -34,7 +43,8 @@ public:
   bool parse(Option &option, StringRef, StringRef text, Count &count) {
     if (text.getAsInteger(10, count.value) || count.value < 1 ||
         count.value > INT32_MAX)
-      return option.error("expects an integer from 1 to 2147483647 but got '" +
+      return failFlag(option,
+                      "expects an integer from 1 to 2147483647 but got '" +
                           text + "'");
     return false;
   }
@@ -49,8 +59,8 @@ public:
   using basic_parser<Probability>::basic_parser;
   bool parse(Option &option, StringRef, StringRef text, Probability &rate) {
     if (text.getAsDouble(rate.value) || !(rate.value >= 0 && rate.value < 1))
-      return option.error("expects a number from 0 to below 1 but got '" +
-                          text + "'");
+      return failFlag(option, "expects a number from 0 to below 1 but got '" +
+                                  text + "'");
     return false;
   }
   void printOptionDiff(const Option &option, const Probability &,
@@ -65,7 +75,6 @@ using Size = cl::opt<Count>;
 using Rate = cl::opt<Probability>;
 using Flag = cl::opt<bool>;
 using Text = cl::opt<std::string>;
-enum class Element { F32, F64 };
 } // namespace
 
 static cl::SubCommand gpt2("gpt2", "GPT-2 language model: @train and @predict");
@@ -88,11 +97,10 @@ static Text output("o", cl::desc("Where the model goes; - is stdout (default)"),
 static Flag bytecode("bytecode",
                      cl::desc("Write MLIR bytecode instead of text"),
                      cl::sub(all()), in);
-static cl::opt<Element>
-    element("element", cl::desc("Element type of parameters and activations"),
-            cl::values(clEnumValN(Element::F32, "f32", "the default"),
-                       clEnumValN(Element::F64, "f64", "for gradient checks")),
-            cl::init(Element::F32), cl::sub(all()), in);
+static Text
+    element("element",
+            cl::desc("Element type: f32 (default), or f64 for gradient checks"),
+            cl::value_desc("type"), cl::init("f32"), cl::sub(all()), in);
 static cl::list<std::string>
     freeze("freeze",
            cl::desc("Freeze the parameters whose names match, e.g. '*.h.0.*'; "
@@ -102,7 +110,8 @@ static cl::list<std::string>
 static Text config("config",
                    cl::desc("Hugging Face config.json of model_type gpt2"),
                    cl::value_desc("file"), cl::sub(noModel()), in);
-static Size batch("batch", cl::desc("Rows of the global batch"),
+static Size batch("batch",
+                  cl::desc("Rows of the global batch (mlp: default 32)"),
                   cl::value_desc("N"), cl::sub(noModel()), cl::sub(gpt2),
                   cl::sub(mlp), in);
 static Size seq("seq", cl::desc("Tokens of a sequence"), cl::value_desc("N"),
@@ -237,9 +246,9 @@ static llvm::Error requestMLP(ModelRequest &request) {
   net.regression = regression;
   net.activation = activation;
   if (!ModelBuilder::isActivation(net.activation))
-    return llvm::createStringError("--activation '" + net.activation +
-                                   "' is none of " +
-                                   ModelBuilder::activationNames());
+    return llvm::createStringError("--activation expects one of " +
+                                   ModelBuilder::activationNames() +
+                                   " but got '" + net.activation + "'");
   request.config = net;
   return llvm::Error::success();
 }
@@ -260,12 +269,28 @@ static llvm::Error requestModel(ModelRequest &request) {
   return llvm::Error::success();
 }
 
+/// LLVM's message as one line without its program name and advice. Empty where
+/// it has printed its message itself.
+static std::string flagMessage(StringRef printed, StringRef program) {
+  if (!flagError.empty())
+    return flagError;
+  StringRef line = printed.split('\n').first;
+  line.consume_front(program);
+  line.consume_front(": ");
+  line = line.split("  Try:").first.rtrim('.');
+  if (line.empty())
+    return "";
+  std::string text = line.str() + "; see piper-model --help";
+  text[0] = llvm::toLower(text[0]);
+  return text;
+}
+
 llvm::Expected<ModelRequest> mlir::piper::parseModelFlags(int argc,
                                                           char **argv) {
   // The test models are known by upper case names too.
   std::vector<const char *> arguments(argv, argv + argc);
   std::string model = argc > 1 ? StringRef(argv[1]).lower() : "";
-  if (argc > 1 && StringRef(argv[1]).front() != '-')
+  if (argc > 1 && !StringRef(argv[1]).starts_with("-"))
     arguments[1] = model.c_str();
   // Flags that LLVM's libraries register are none of piper-model's.
   for (cl::SubCommand *sub :
@@ -278,12 +303,16 @@ llvm::Expected<ModelRequest> mlir::piper::parseModelFlags(int argc,
   if (!cl::ParseCommandLineOptions(argc, arguments.data(), kOverview, &os,
                                    nullptr, nullptr,
                                    /*LongOptionsUseDoubleDash=*/true))
-    return llvm::createStringError(StringRef(error).trim());
+    return llvm::createStringError(
+        flagMessage(error, llvm::sys::path::filename(argv[0])));
+  if (element != "f32" && element != "f64")
+    return llvm::createStringError("--element expects f32 or f64 but got '" +
+                                   element + "'");
 
   ModelRequest request;
   if (llvm::Error failure = requestModel(request))
     return failure;
-  request.options.doublePrecision = element == Element::F64;
+  request.options.doublePrecision = element == "f64";
   request.options.freeze.assign(freeze.begin(), freeze.end());
   request.bytecode = bytecode;
   request.inputs = inputs;

@@ -32,8 +32,6 @@ static std::string modelText(ModuleOp module, bool bytecode) {
     (void)writeBytecodeToFile(module, os);
   else
     module->print(os, OpPrintingFlags().printNameLocAsPrefix());
-  if (!bytecode)
-    os << "\n";
   return text;
 }
 
@@ -104,7 +102,8 @@ int main(int argc, char **argv) {
   }
   if (!error)
     return 0;
-  llvm::errs() << "piper-model: error: " << llvm::toString(std::move(error))
-               << "\n";
+  std::string message = llvm::toString(std::move(error));
+  if (!message.empty()) // or LLVM's parser of flags has said it
+    llvm::errs() << "piper-model: error: " << message << "\n";
   return 1;
 }
