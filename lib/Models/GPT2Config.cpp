@@ -8,6 +8,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Format.h"
 
 using namespace mlir;
 using namespace mlir::piper;
@@ -41,7 +42,7 @@ public:
       auto read = found->getAsNumber();
       if (!read || !(*read >= low && *read < high))
         return expects(
-            key, "a number from " + format(low) + " to below " + format(high),
+            key, "a number from " + print(low) + " to below " + print(high),
             *found);
       value = *read;
     }
@@ -113,9 +114,9 @@ private:
     return true;
   }
 
-  static std::string format(double value) {
+  static std::string print(double value) {
     std::string text;
-    llvm::raw_string_ostream(text) << JSON(value);
+    llvm::raw_string_ostream(text) << llvm::format("%g", value);
     return text;
   }
 
