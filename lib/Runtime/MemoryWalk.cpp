@@ -293,6 +293,13 @@ Status MemoryWalk::walk() {
 
 Status MemoryWalk::check() { return walk(); }
 
+int64_t MemoryWalk::findChangedState() const {
+  for (size_t s = 0; s < stateContent.size(); ++s)
+    if (!checkRead(contents[stateContent[s]].range, stateContent[s], "").ok())
+      return int64_t(s);
+  return -1;
+}
+
 void MemoryWalk::release() {
   if (releasedAt.empty())
     return;

@@ -42,6 +42,10 @@ public:
   /// that hold nothing any more after it. Requires: check() succeeded.
   std::vector<std::vector<ArenaRange>> releases();
 
+  /// Index of the first state tensor that the entry point overwrites, or -1.
+  /// Requires: check() succeeded.
+  int64_t findChangedState() const;
+
 private:
   /// What a kernel wrote or a caller put in: views of it share it.
   struct Content {

@@ -145,6 +145,11 @@ static inline RandomStream initStream(int64_t seed, const std::string &name) {
   return detail::makeStream(uint64_t(seed), nameHash(name), 0, 0, 0x696E6974);
 }
 
+/// The stream that generated text is drawn from: block i is for its token i.
+static inline RandomStream sampleStream(int64_t seed) {
+  return detail::makeStream(uint64_t(seed), 0, 0, 0, 0x73616D70);
+}
+
 /// The uniform number in [0, 1) of the upper 53 of 64 bits.
 static inline double uniformDouble(uint32_t high, uint32_t low) {
   return double(((uint64_t(high) << 32) | low) >> 11) * 0x1p-53;

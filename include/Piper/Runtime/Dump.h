@@ -1,0 +1,29 @@
+// Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Values of the last step in files.
+
+#ifndef PIPER_RUNTIME_DUMP_H
+#define PIPER_RUNTIME_DUMP_H
+
+#include "Piper/Runtime/Executor.h"
+
+namespace piper::rt {
+
+/// Fails where the entry point does not keep the gradient of every trainable
+/// parameter to the end of the step.
+Status checkKeepsGradients(const Program &program, const EntryPoint &entry);
+
+/// Writes the raw gradients of the last run of entry point `entry` (before
+/// clipping) under the names of their parameters: F32 (bf16 is widened), F64 in
+/// an f64 program.
+Status dumpGradients(const Executor &executor, int entry,
+                     const std::string &path);
+
+/// Writes all outputs of the last run of entry point `entry`.
+Status dumpOutputs(const Executor &executor, int entry,
+                   const std::string &path);
+
+} // namespace piper::rt
+
+#endif // PIPER_RUNTIME_DUMP_H

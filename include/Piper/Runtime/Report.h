@@ -1,0 +1,30 @@
+// Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A program described in text: what it is, and what its memory holds.
+
+#ifndef PIPER_RUNTIME_REPORT_H
+#define PIPER_RUNTIME_REPORT_H
+
+#include "Piper/Runtime/Program.h"
+
+#include <string>
+
+namespace piper::rt {
+
+/// Target, parameters, state, and inputs, outputs and tasks of each entry
+/// point.
+std::string infoReport(const Program &program);
+
+/// The arena, and for each entry point its peak, by category and at which
+/// instruction, and how much of it no packing could avoid.
+std::string memoryReport(const Program &program);
+
+/// "1.5 MiB", "812 bytes".
+std::string formatBytes(int64_t bytes);
+/// "1,234,567".
+std::string formatCount(int64_t count);
+
+} // namespace piper::rt
+
+#endif // PIPER_RUNTIME_REPORT_H

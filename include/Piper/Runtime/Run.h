@@ -1,0 +1,71 @@
+// Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the tool piper-run does once it has a Program: everything but reading
+// flags. Messages name the flags.
+
+#ifndef PIPER_RUNTIME_RUN_H
+#define PIPER_RUNTIME_RUN_H
+
+#include "Piper/Runtime/Program.h"
+#include "Piper/Runtime/Status.h"
+
+#include <optional>
+#include <ostream>
+
+namespace piper::rt {
+
+struct RunOptions {
+  /// --data, --token-type (empty: by the file's name), --inputs.
+  std::string data;
+  std::string tokenType;
+  std::string inputs;
+  /// --steps. Absent: as many as --inputs still has.
+  std::optional<int64_t> steps;
+  /// --seed. A file of state that is loaded brings its own.
+  int64_t seed = 0;
+  /// --load, --save, --save-state.
+  std::string load;
+  std::string save;
+  std::string saveState;
+  /// --dump-gradients, --dump-outputs: of the last step.
+  std::string dumpGradients;
+  std::string dumpOutputs;
+  /// --metrics, --trace.
+  std::string metrics;
+  std::string trace;
+  /// --on-nonfinite: "skip" or "stop".
+  std::string onNonfinite = "skip";
+  /// --eval.
+  bool eval = false;
+  /// --generate, --prompt, --temperature.
+  std::optional<int64_t> generate;
+  std::string prompt = "\n";
+  double temperature = 0.8;
+  /// --memory, --info: reports; alone they run nothing.
+  bool memory = false;
+  bool info = false;
+  /// --poison.
+  bool poison = false;
+  /// Whether the log is a terminal.
+  bool terminal = false;
+};
+
+/// Checks that the options go together and that every file to be written can
+/// be, before anything is run.
+Status checkRunOptions(const RunOptions &options);
+
+/// Runs a program as the options say: reports, then loads, then trains or
+/// evaluates, then saves and dumps, then generates. Results go to `out` ("train
+/// loss X", the mean of the last 20 steps; "eval loss X"; reports; text),
+/// progress and warnings to `log`. With an error nothing is saved.
+Status runProgram(Program program, const RunOptions &options, std::ostream &out,
+                  std::ostream &log);
+
+/// --oracle: runs both on the same data and compares them (Compare.h).
+Status runComparison(Program program, Program oracle, const RunOptions &options,
+                     std::ostream &out);
+
+} // namespace piper::rt
+
+#endif // PIPER_RUNTIME_RUN_H

@@ -1,0 +1,191 @@
+// Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Training and evaluation.
+
+#include "Piper/Runtime/Train.h"
+
+#include "MemoryWalk.h"
+#include "Metrics.h"
+#include "OutputFile.h"
+#include "Piper/Runtime/Step.h"
+#include "Progress.h"
+#include "Trace.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace piper::rt;
+
+/// Batches first .. first + steps - 1 exist.
+static Status checkBatches(const BatchSource &source, int64_t first,
+                           int64_t steps) {
+  if (steps < 0)
+    return Status::error("expects 0 or more steps but got " +
+                         std::to_string(steps));
+  int64_t count = source.count();
+  if (count < 0 || (first <= count && steps <= count - first))
+    return Status::success();
+  return Status::error("'" + source.path() + "' has " + std::to_string(count) +
+                       " steps but " + std::to_string(steps) + " from step " +
+                       std::to_string(first) + " on are asked for");
+}
+
+namespace {
+/// The files and the screen that a training run writes to.
+class TrainLog {
+public:
+  TrainLog(const TrainOptions &options, int64_t first)
+      : progress(options.log, options.terminal, first, options.steps) {}
+
+  Status open(const TrainOptions &options, const Executor &executor, int entry,
+              int64_t first) {
+    if (!options.metricsPath.empty()) {
+      Result<OutputFile> file =
+          OutputFile::open(options.metricsPath, /*append=*/first > 0);
+      if (!file.ok())
+        return file.takeStatus();
+      metrics = std::move(*file);
+    }
+    if (options.tracePath.empty())
+      return Status::success();
+    if (executor.times(entry).size() !=
+        executor.entry(entry).instructions.size())
+      return Status::error("a trace needs an executor that takes times");
+    Result<TraceFile> file = TraceFile::open(
+        options.tracePath, executor.program(), executor.entry(entry));
+    if (!file.ok())
+      return file.takeStatus();
+    trace = std::move(*file);
+    return Status::success();
+  }
+
+  Status add(const StepRunner &runner, const Executor &executor) {
+    if (metrics) {
+      formatMetrics(runner.result(), line);
+      metrics->write(line);
+      PIPER_RETURN_IF_ERROR(metrics->flush());
+    }
+    if (trace)
+      PIPER_RETURN_IF_ERROR(trace->addStep(
+          runner.result().step, executor.times(runner.entryIndex())));
+    progress.update(runner.result());
+    return Status::success();
+  }
+
+  /// Says that a step was skipped, but not a thousand times.
+  void warn(int64_t skipped, const std::string &text) {
+    constexpr int64_t kMost = 5;
+    if (skipped <= kMost)
+      progress.message("warning: " + text);
+    if (skipped == kMost)
+      progress.message("warning: further skipped steps are only counted");
+  }
+
+  Status finish() { return trace ? trace->finish() : Status::success(); }
+
+private:
+  std::optional<OutputFile> metrics;
+  std::optional<TraceFile> trace;
+  Progress progress;
+  std::string line;
+};
+
+/// The mean of the last finite losses.
+class RecentLoss {
+public:
+  void add(double loss) {
+    if (std::isfinite(loss))
+      losses[count++ % kWindow] = loss;
+  }
+  double mean() const {
+    int64_t used = std::min(count, kWindow);
+    double sum = 0;
+    for (int64_t i = 0; i < used; ++i)
+      sum += losses[i];
+    return used ? sum / double(used) : std::nan("");
+  }
+
+private:
+  static constexpr int64_t kWindow = 20;
+  double losses[kWindow] = {};
+  int64_t count = 0;
+};
+} // namespace
+
+Result<TrainSummary> piper::rt::train(Executor &executor, BatchSource &source,
+                                      const TrainOptions &options) {
+  Result<StepRunner> runner = StepRunner::create(executor, "train", source);
+  if (!runner.ok())
+    return runner.takeStatus();
+  int64_t first = executor.counter("iteration", 0);
+  PIPER_RETURN_IF_ERROR(checkBatches(source, first, options.steps));
+  TrainLog log(options, first);
+  PIPER_RETURN_IF_ERROR(
+      log.open(options, executor, runner->entryIndex(), first));
+  TrainSummary summary;
+  RecentLoss recent;
+  for (int64_t s = 0; s < options.steps; ++s) {
+    PIPER_RETURN_IF_ERROR(
+        runner->run(executor.counter("iteration", first + s)));
+    const StepResult &result = runner->result();
+    PIPER_RETURN_IF_ERROR(log.add(*runner, executor));
+    ++summary.steps;
+    summary.lastLoss = result.loss;
+    recent.add(result.loss);
+    if (!result.skipped())
+      continue;
+    ++summary.skipped;
+    std::string reason = runner->skipReason();
+    std::string step = "step " + std::to_string(result.step);
+    if (options.stopOnNonfinite)
+      return Status::error("stopped at " + step + ": " + reason);
+    log.warn(summary.skipped, step + " is skipped: " + reason);
+  }
+  summary.recentLoss = recent.mean();
+  PIPER_RETURN_IF_ERROR(log.finish());
+  return summary;
+}
+
+//===----------------------------------------------------------------------===//
+// Evaluation
+//===----------------------------------------------------------------------===//
+
+static Status checkChangesNoState(const Program &program,
+                                  const EntryPoint &entry) {
+  MemoryWalk walk(program, entry);
+  PIPER_RETURN_IF_ERROR(walk.check());
+  int64_t changed = walk.findChangedState();
+  if (changed < 0)
+    return Status::success();
+  return Status::error("entry point '" + entry.name + "' changes state '" +
+                       program.state[changed].name + "'");
+}
+
+Result<EvalSummary> piper::rt::evaluate(Executor &executor, BatchSource &source,
+                                        int64_t steps) {
+  Result<StepRunner> runner = StepRunner::create(executor, "eval", source);
+  if (!runner.ok())
+    return runner.takeStatus();
+  PIPER_RETURN_IF_ERROR(checkChangesNoState(
+      executor.program(), executor.entry(runner->entryIndex())));
+  PIPER_RETURN_IF_ERROR(checkBatches(source, 0, steps));
+  EvalSummary summary;
+  double sum = 0, weights = 0;
+  for (int64_t step = 0; step < steps; ++step) {
+    PIPER_RETURN_IF_ERROR(runner->run(step));
+    const StepResult &result = runner->result();
+    ++summary.batches;
+    double weight = result.count ? double(*result.count) : 1;
+    summary.tokens += result.count.value_or(0);
+    // The mean of no labels is NaN and counts for nothing.
+    if (weight > 0)
+      sum += weight * result.loss;
+    weights += weight;
+  }
+  if (weights <= 0)
+    return Status::error("no label of the " + std::to_string(steps) +
+                         " batches of '" + source.path() + "' is valid");
+  summary.loss = sum / weights;
+  return summary;
+}
