@@ -292,11 +292,11 @@ ShardingRule TransposeOp::getShardingRule() {
 static ShardingRule windowRule(Value x, Value y, const std::string &reason) {
   ShardingRule rule;
   Dims from, to;
-  for (auto [small, large] : llvm::zip_equal(shapeOf(x), shapeOf(y))) {
-    bool shared = small == large;
-    int factor = shared ? rule.add(small) : rule.addFixed(small, reason);
+  for (auto [fromSize, toSize] : llvm::zip_equal(shapeOf(x), shapeOf(y))) {
+    bool shared = fromSize == toSize;
+    int factor = shared ? rule.add(fromSize) : rule.addFixed(fromSize, reason);
     from.push_back({factor});
-    to.push_back({shared ? factor : rule.addFixed(large, reason)});
+    to.push_back({shared ? factor : rule.addFixed(toSize, reason)});
   }
   rule.operands = {from};
   rule.results = {to};

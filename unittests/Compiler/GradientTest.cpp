@@ -14,6 +14,7 @@
 #include "gtest/gtest.h"
 
 #include <cmath>
+#include <map>
 #include <set>
 
 using namespace mlir::piper;
@@ -150,6 +151,42 @@ TEST(Gradients, EveryDifferentiableOpHasARow) {
     if (name.hasInterface<DifferentiableOpInterface>())
       differentiable.insert(name.stripDialect().str());
   EXPECT_EQ(differentiable, tested);
+}
+
+// The ops of a gradient have to fit the types of a program in f32 and bf16,
+// too: sums and statistics of bf16 are f32.
+TEST(Gradients, FitOtherElementTypes) {
+  for (size_t index : differentiableRows()) {
+    OpCase row = allOpCases()[index];
+    for (std::vector<std::string> *list : {&row.operands, &row.results})
+      for (std::string &type : *list)
+        if (size_t at = type.find("f64"); at != std::string::npos)
+          type.replace(at, 3, "f32");
+    CaseModule module(row);
+    ASSERT_TRUE(module.op());
+    if (isFloatTensor(module.op()->getResult(0)))
+      buildGradientFunction(module);
+  }
+  const std::string scale = "scale = 1.0 : f64";
+  const OpCase rows[] = {
+      {"matmul", "", {"2x3x4xbf16", "4x5xbf16"}, {"2x3x5xbf16"}},
+      {"mul", "", {"3x4xbf16", "4xbf16"}, {"3x4xbf16"}},
+      {"select", "", {"3x4xi1", "4xbf16", "bf16"}, {"3x4xbf16"}},
+      {"layer_norm",
+       "eps = 1.0e-05 : f64",
+       {"3x4xbf16", "4xbf16", "4xbf16"},
+       {"3x4xbf16"}},
+      {"attention",
+       scale,
+       {"2x5x4x3xbf16", "2x5x2x3xbf16", "2x5x2x3xbf16"},
+       {"2x5x4x3xbf16"}},
+      {"cross_entropy", "", {"3x4xbf16", "3xi32"}, {"f32"}},
+      {"divide", "", {"bf16", "i64"}, {"bf16"}}};
+  for (const OpCase &row : rows) {
+    CaseModule module(row);
+    ASSERT_TRUE(module.op());
+    EXPECT_FALSE(buildGradientFunction(module).operands.empty());
+  }
 }
 
 TEST(Gradients, WhatTheBackwardKeeps) {

@@ -136,8 +136,8 @@ static void addAttentions(std::vector<OpCase> &cases) {
 }
 
 static void addDropouts(std::vector<OpCase> &cases) {
-  cases.push_back({"random_key", "", {}, {"2xi64"}, 0, 16});
-  cases.push_back({"random_key", "", {"i64 row 42", "i64 row 3"}, {"2xi64"}});
+  cases.push_back(
+      {"random_key", "", {"i64 row 42", "i64 row 3"}, {"2xi64"}, 0, 32});
   cases.push_back({"dropout",
                    "p = 0.3 : f64, index = 1 : i64",
                    {"5x3xf64", kKey},
@@ -146,6 +146,7 @@ static void addDropouts(std::vector<OpCase> &cases) {
                    120 + 16 + 120});
   cases.push_back(
       {"dropout", "p = 0.5 : f64", {"3x7x5xf64", kKey}, {"3x7x5xf64"}});
+  cases.push_back({"dropout", "p = 0.5 : f64", {"4x6xf64", kKey}, {"4x6xf64"}});
   cases.push_back({"dropout", "p = 0.5 : f64", {"f64", kKey}, {"f64"}});
   cases.push_back({"dropout",
                    "p = 0.4 : f64, global_shape = array<i64: 9, 5>",

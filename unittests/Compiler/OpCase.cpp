@@ -83,11 +83,13 @@ static std::string functionText(const OpCase &row) {
   for (size_t i = 0; i < row.results.size(); ++i)
     results.push_back("%r#" + std::to_string(i));
   std::string resultTypes = typeList(row.results);
+  std::string properties =
+      row.attributes.empty() ? "" : " <{" + row.attributes + "}>";
   return "func.func @f(" + llvm::join(arguments, ", ") + ") -> " + resultTypes +
          " {\n  %r:" + std::to_string(row.results.size()) + " = \"piper." +
-         row.op + "\"(" + llvm::join(operands, ", ") + ") <{" + row.attributes +
-         "}> : " + typeList(row.operands) + " -> " + resultTypes +
-         "\n  return " + llvm::join(results, ", ") + " : " +
+         row.op + "\"(" + llvm::join(operands, ", ") + ")" + properties +
+         " : " + typeList(row.operands) + " -> " + resultTypes + "\n  return " +
+         llvm::join(results, ", ") + " : " +
          resultTypes.substr(1, resultTypes.size() - 2) + "\n}\n";
 }
 
