@@ -63,7 +63,7 @@ namespace {
 /// keys that are multiplied, a multiple of `keyUnit` or all.
 struct ForwardBlocks {
   explicit ForwardBlocks(const AttentionShape &shape) : shape(shape) {
-    rows = std::min<int64_t>(64, shape.queries);
+    rows = std::min(kMostRows, shape.queries);
     // At most 16 different products.
     keyUnit = std::max<int64_t>(64, (shape.keys + 1023) / 1024 * 64);
     rowStride = (shape.keys + 15) / 16 * 16 + kRowPadding;
@@ -77,25 +77,29 @@ struct ForwardBlocks {
     return std::min((seen + keyUnit - 1) / keyUnit * keyUnit, shape.keys);
   }
   BlockProductSpec scores(int64_t m, int64_t n) const {
-    return {m,    n, shape.size,        shape.queryStride(),
-            1,    1, shape.keyStride(), rowStride,
-            false};
+    return {m,          n,         shape.size, shape.queryStride(), 1, 1,
+            shape.size, rowStride, false};
   }
   BlockProductSpec values(int64_t m, int64_t k) const {
-    return {m, shape.size,          k,    rowStride, 1, shape.keyStride(),
+    return {m, shape.size,          k,    rowStride, 1, shape.size,
             1, shape.queryStride(), false};
   }
-  /// Of the workspace of a thread.
+  /// Of the workspace of a thread: scores, keys, values, scratch.
   int64_t scoreBytes(int64_t bytesOfElement) const {
     return alignBytes(rows * rowStride * bytesOfElement);
+  }
+  int64_t headBytes(int64_t bytesOfElement) const {
+    return alignBytes(shape.keys * shape.size * bytesOfElement);
   }
   int64_t threadBytes(int64_t bytesOfElement) const {
     int64_t scratch =
         std::max(scores(rows, shape.keys).scratchBytes(bytesOfElement),
                  values(rows, shape.keys).scratchBytes(bytesOfElement));
-    return scoreBytes(bytesOfElement) + alignBytes(scratch);
+    return scoreBytes(bytesOfElement) + 2 * headBytes(bytesOfElement) +
+           alignBytes(scratch);
   }
 
+  static constexpr int64_t kMostRows = 64;
   const AttentionShape &shape;
   int64_t rows, keyUnit, rowStride;
 };
@@ -127,36 +131,63 @@ public:
     parallelFor(threads, shape.batch * shape.heads * perHead,
                 rowGrain(work / 8), [&](int64_t begin, int64_t end, int slot) {
                   ThreadCount single(1);
-                  for (int64_t item = begin; item < end; ++item)
-                    runBlock(call, stream, slot, item / perHead / shape.heads,
-                             item / perHead % shape.heads, item % perHead);
+                  Memory memory = memoryOf(call, slot);
+                  int64_t gathered = -1;
+                  for (int64_t item = begin; item < end; ++item) {
+                    int64_t b = item / perHead / shape.heads;
+                    int64_t head = item / perHead % shape.heads;
+                    int64_t keyHead = b * shape.keyHeads + head / shape.group();
+                    if (keyHead != gathered)
+                      gatherHead(call, b, head / shape.group(), memory);
+                    gathered = keyHead;
+                    runBlock(call, stream, memory, slot, b, head,
+                             item % perHead);
+                  }
                 });
     return Status::success();
   }
 
 private:
-  void runBlock(const KernelCall &call, const RandomStream &stream, int slot,
-                int64_t b, int64_t head, int64_t block) const {
-    const T *q = static_cast<const T *>(call.operands[0]);
-    const T *k = static_cast<const T *>(call.operands[1]);
-    const T *v = static_cast<const T *>(call.operands[2]);
-    std::byte *memory =
-        call.workspace + slot * alignBytes(blocks.threadBytes(sizeof(T)));
-    T *scores = reinterpret_cast<T *>(memory);
-    std::byte *scratch = memory + blocks.scoreBytes(sizeof(T));
+  /// The workspace of a thread.
+  struct Memory {
+    T *scores, *keys, *values;
+    std::byte *scratch;
+  };
+
+  Memory memoryOf(const KernelCall &call, int slot) const {
+    std::byte *at = call.workspace + slot * blocks.threadBytes(sizeof(T));
+    std::byte *keys = at + blocks.scoreBytes(sizeof(T));
+    int64_t head = blocks.headBytes(sizeof(T));
+    return {reinterpret_cast<T *>(at), reinterpret_cast<T *>(keys),
+            reinterpret_cast<T *>(keys + head), keys + 2 * head};
+  }
+
+  void gatherHead(const KernelCall &call, int64_t b, int64_t keyHead,
+                  const Memory &memory) const {
+    int64_t at = shape.keyAt(b, 0, keyHead);
+    gatherRows(static_cast<const T *>(call.operands[1]) + at, shape.keyStride(),
+               shape.keys, shape.size, memory.keys);
+    gatherRows(static_cast<const T *>(call.operands[2]) + at, shape.keyStride(),
+               shape.keys, shape.size, memory.values);
+  }
+
+  void runBlock(const KernelCall &call, const RandomStream &stream,
+                const Memory &memory, int slot, int64_t b, int64_t head,
+                int64_t block) const {
     int64_t first = block * blocks.rows, m = blocks.rowsOf(block),
-            n = blocks.keysOf(block), keyHead = head / shape.group();
-    T totals[64];
-    T *y = static_cast<T *>(call.results[0]) + shape.queryAt(b, first, head);
+            n = blocks.keysOf(block), at = shape.queryAt(b, first, head);
+    const T *q = static_cast<const T *>(call.operands[0]) + at;
+    T *y = static_cast<T *>(call.results[0]) + at;
+    T totals[ForwardBlocks::kMostRows];
     if (n > 0)
-      products.run(blocks.scores(m, n), slot, q + shape.queryAt(b, first, head),
-                   k + shape.keyAt(b, 0, keyHead), scores, scratch);
+      products.run(blocks.scores(m, n), slot, q, memory.keys, memory.scores,
+                   memory.scratch);
     for (int64_t i = 0; i < m; ++i)
       totals[i] = softmaxRow(call, stream, b, head, first + i, n,
-                             scores + i * blocks.rowStride);
+                             memory.scores + i * blocks.rowStride);
     if (n > 0)
-      products.run(blocks.values(m, n), slot, scores,
-                   v + shape.keyAt(b, 0, keyHead), y, scratch);
+      products.run(blocks.values(m, n), slot, memory.scores, memory.values, y,
+                   memory.scratch);
     for (int64_t i = 0; i < m; ++i) {
       T *row = y + i * shape.queryStride();
       if (shape.visibleKeys(first + i) == 0)
@@ -227,8 +258,8 @@ static int64_t attentionWorkspace(const KernelSpec &spec,
   if (!checkAttention(spec).ok())
     return 0;
   AttentionShape shape(spec, 0);
-  return target.threads * alignBytes(ForwardBlocks(shape).threadBytes(
-                              elementBytes(spec.operands[0].element)));
+  return target.threads * ForwardBlocks(shape).threadBytes(
+                              elementBytes(spec.operands[0].element));
 }
 
 void cpu::addAttentionKernels(KernelTable &table) {

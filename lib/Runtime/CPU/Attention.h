@@ -117,6 +117,16 @@ private:
   std::map<BlockProductSpec, std::vector<std::unique_ptr<Product>>> products;
 };
 
+/// Copies `rows` rows of `size` elements, `stride` elements apart, into
+/// consecutive ones. The rows of one head lie far apart, often by a multiple of
+/// 2048 bytes: products read them 10 to 50% more slowly.
+template <typename T>
+void gatherRows(const T *from, int64_t stride, int64_t rows, int64_t size,
+                T *to) {
+  for (int64_t i = 0; i < rows; ++i)
+    std::copy(from + i * stride, from + i * stride + size, to + i * size);
+}
+
 /// Rows of a block of scores are this much longer than they need to be: a row
 /// length that is a multiple of 4096 bytes is slow.
 constexpr int64_t kRowPadding = 16;

@@ -39,26 +39,32 @@ struct BackwardBlocks {
     }
   }
 
+  // All operands are gathered rows, but for the results dk and dv.
   BlockProductSpec scores(const Block &b) const {
-    return {b.queries,         b.keys,    shape.size, shape.queryStride(), 1, 1,
-            shape.keyStride(), rowStride, false};
+    return {b.queries, b.keys,     shape.size, shape.size, 1,
+            1,         shape.size, rowStride,  false};
   }
   /// dS^T q and P^T dy.
   BlockProductSpec keyGradient(const Block &b, bool accumulate) const {
-    return {b.keys, shape.size,        b.queries,
-            1,      rowStride,         shape.queryStride(),
-            1,      shape.keyStride(), accumulate};
+    return {b.keys,     shape.size, b.queries,         1,         rowStride,
+            shape.size, 1,          shape.keyStride(), accumulate};
   }
   BlockProductSpec queryGradient(const Block &b) const {
-    return {b.queries, shape.size,        b.keys, rowStride,
-            1,         shape.keyStride(), 1,      shape.queryStride(),
-            true};
+    return {b.queries,  shape.size, b.keys,     rowStride, 1,
+            shape.size, 1,          shape.size, true};
   }
 
-  /// Of the workspace of a thread: P, dS, delta, scratch.
+  /// Of the workspace of a thread: P, dS; q, dy, dq; k, v of a block; delta;
+  /// scratch.
   int64_t scoreBytes(int64_t bytesOfElement) const {
     int64_t rows = std::min(chunk, shape.queries);
     return alignBytes(rows * rowStride * bytesOfElement);
+  }
+  int64_t headBytes(int64_t bytesOfElement) const {
+    return alignBytes(shape.queries * shape.size * bytesOfElement);
+  }
+  int64_t keyBytes(int64_t bytesOfElement) const {
+    return alignBytes(keyRows * shape.size * bytesOfElement);
   }
   int64_t deltaBytes(int64_t bytesOfElement) const {
     return alignBytes(shape.queries * bytesOfElement);
@@ -69,7 +75,8 @@ struct BackwardBlocks {
         std::max({scores(whole).scratchBytes(bytesOfElement),
                   keyGradient(whole, true).scratchBytes(bytesOfElement),
                   queryGradient(whole).scratchBytes(bytesOfElement)});
-    return 2 * scoreBytes(bytesOfElement) + deltaBytes(bytesOfElement) +
+    return 2 * scoreBytes(bytesOfElement) + 3 * headBytes(bytesOfElement) +
+           2 * keyBytes(bytesOfElement) + deltaBytes(bytesOfElement) +
            alignBytes(scratch);
   }
 
@@ -115,7 +122,7 @@ private:
   };
   /// The workspace of a thread.
   struct Memory {
-    T *p, *dp, *delta;
+    T *p, *dp, *q, *dy, *dq, *k, *v, *delta;
     std::byte *scratch;
   };
 
@@ -132,12 +139,26 @@ private:
   }
 
   Memory memoryOf(const Run &run, int slot) const {
-    std::byte *at =
-        run.workspace + slot * alignBytes(blocks.threadBytes(sizeof(T)));
-    int64_t scores = blocks.scoreBytes(sizeof(T));
-    return {reinterpret_cast<T *>(at), reinterpret_cast<T *>(at + scores),
-            reinterpret_cast<T *>(at + 2 * scores),
-            at + 2 * scores + blocks.deltaBytes(sizeof(T))};
+    std::byte *at = run.workspace + slot * blocks.threadBytes(sizeof(T));
+    auto take = [&](int64_t bytes) {
+      std::byte *taken = at;
+      at += bytes;
+      return reinterpret_cast<T *>(taken);
+    };
+    int64_t scores = blocks.scoreBytes(sizeof(T)),
+            head = blocks.headBytes(sizeof(T)),
+            keys = blocks.keyBytes(sizeof(T));
+    Memory memory = {};
+    memory.p = take(scores);
+    memory.dp = take(scores);
+    memory.q = take(head);
+    memory.dy = take(head);
+    memory.dq = take(head);
+    memory.k = take(keys);
+    memory.v = take(keys);
+    memory.delta = take(blocks.deltaBytes(sizeof(T)));
+    memory.scratch = at;
+    return memory;
   }
 
   void runKeyHead(const Run &run, int slot, int64_t b, int64_t keyHead) const {
@@ -149,20 +170,30 @@ private:
                int64_t g) const {
     Memory memory = memoryOf(run, slot);
     int64_t head = keyHead * shape.group() + g;
-    for (int64_t i = 0; i < shape.queries; ++i) {
-      int64_t at = shape.queryAt(b, i, head);
-      memory.delta[i] =
-          typedLoops<T>().dot(run.dy + at, run.y + at, shape.size);
-      std::fill(run.dq + at, run.dq + at + shape.size, T(0));
-    }
+    int64_t first = shape.queryAt(b, 0, head), stride = shape.queryStride(),
+            size = shape.size;
+    gatherRows(run.q + first, stride, shape.queries, size, memory.q);
+    gatherRows(run.dy + first, stride, shape.queries, size, memory.dy);
+    std::fill(memory.dq, memory.dq + shape.queries * size, T(0));
+    for (int64_t i = 0; i < shape.queries; ++i)
+      memory.delta[i] = typedLoops<T>().dot(memory.dy + i * size,
+                                            run.y + first + i * stride, size);
     if (g == 0)
       clearUnseen(run, b, keyHead);
     int64_t lastKey = -1;
     blocks.forEach([&](const BackwardBlocks::Block &block) {
+      int64_t keys = shape.keyAt(b, block.key, keyHead);
+      if (block.key != lastKey) {
+        gatherRows(run.k + keys, shape.keyStride(), block.keys, size, memory.k);
+        gatherRows(run.v + keys, shape.keyStride(), block.keys, size, memory.v);
+      }
       bool accumulate = g > 0 || block.key == lastKey;
       lastKey = block.key;
       runBlock(run, memory, slot, b, head, block, accumulate);
     });
+    for (int64_t i = 0; i < shape.queries; ++i)
+      std::copy(memory.dq + i * size, memory.dq + (i + 1) * size,
+                run.dq + first + i * stride);
   }
 
   /// Keys that no query sees have no block.
@@ -179,21 +210,21 @@ private:
   void runBlock(const Run &run, const Memory &memory, int slot, int64_t b,
                 int64_t head, const BackwardBlocks::Block &block,
                 bool accumulate) const {
-    int64_t rows = shape.queryAt(b, block.query, head);
+    int64_t rows = block.query * shape.size;
     int64_t keys = shape.keyAt(b, block.key, head / shape.group());
-    products.run(blocks.scores(block), slot, run.q + rows, run.k + keys,
+    products.run(blocks.scores(block), slot, memory.q + rows, memory.k,
                  memory.p, memory.scratch);
-    products.run(blocks.scores(block), slot, run.dy + rows, run.v + keys,
+    products.run(blocks.scores(block), slot, memory.dy + rows, memory.v,
                  memory.dp, memory.scratch);
     for (int64_t i = 0; i < block.queries; ++i)
       differentiateRow(run, memory, b, head, block, i);
     BlockProductSpec keyGradient = blocks.keyGradient(block, accumulate);
-    products.run(keyGradient, slot, memory.p, run.dy + rows, run.dv + keys,
+    products.run(keyGradient, slot, memory.p, memory.dy + rows, run.dv + keys,
                  memory.scratch);
-    products.run(keyGradient, slot, memory.dp, run.q + rows, run.dk + keys,
+    products.run(keyGradient, slot, memory.dp, memory.q + rows, run.dk + keys,
                  memory.scratch);
-    products.run(blocks.queryGradient(block), slot, memory.dp, run.k + keys,
-                 run.dq + rows, memory.scratch);
+    products.run(blocks.queryGradient(block), slot, memory.dp, memory.k,
+                 memory.dq + rows, memory.scratch);
   }
 
   /// Turns row i of the scores and of dy v^T into those of P D and dS.
@@ -261,8 +292,8 @@ static int64_t attentionGradWorkspace(const KernelSpec &spec,
   if (!checkAttentionGrad(spec).ok())
     return 0;
   AttentionShape shape(spec, 1);
-  return target.threads * alignBytes(BackwardBlocks(shape).threadBytes(
-                              elementBytes(spec.operands[1].element)));
+  return target.threads * BackwardBlocks(shape).threadBytes(
+                              elementBytes(spec.operands[1].element));
 }
 
 void cpu::addAttentionGradKernels(KernelTable &table) {
