@@ -19,8 +19,10 @@ namespace piper::schedule {
 /// Keys of a list schedule. The action of one pass, stage s and micro-batch m
 /// has the key `pass[s] + interval * m`.
 struct ListKeys {
+  /// Key of a weight gradient that only fills gaps.
+  static constexpr double kFiller = 1e18;
   std::vector<double> forward, backward, weight;
-  double interval = 6;
+  double interval = 0;
   /// A weight gradient that nothing else competes with still waits where
   /// another action arrives within this share of its own duration.
   double hold = 0;
@@ -58,7 +60,7 @@ private:
 
   const Schedule &problem;
   const StageCosts &costs;
-  std::vector<std::vector<int>> stagesOf; ///< per coordinate, chain order
+  std::vector<std::vector<int>> stagesOf; ///< per coordinate, in chain order
   std::vector<int> position;              ///< of a stage in its coordinate
   std::vector<int> cap;
   const ListKeys *keys = nullptr;

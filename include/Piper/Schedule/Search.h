@@ -13,10 +13,12 @@
 
 namespace piper::schedule {
 
-/// How hard to search, in actions evaluated (not in time, so that a seed gives
-/// the same schedule on every machine). The default is a few seconds.
+/// How hard to search: how many times the start or the end of an action is
+/// computed (not a time, so that a seed gives the same schedule on every
+/// machine). The default takes a few seconds of one core.
 struct SearchEffort {
-  int64_t evaluatedActions = 300'000'000;
+  int64_t evaluations = 1'500'000'000;
+  double goal = 0; ///< a makespan that is good enough to stop at
 };
 
 /// Fills the actions of `problem` (from `makePlacement`, with its cap) so that

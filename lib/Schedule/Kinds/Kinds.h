@@ -54,11 +54,13 @@ void alternateOneStage(Schedule &s, int rank, int warmup, int weightDelay = -1);
 Action interleavedForward(const Schedule &s, int rank, int k);
 Action interleavedBackward(const Schedule &s, int rank, int k);
 
-/// A V-shaped building block: when coordinate r runs the four passes of
-/// micro-batch 0 (in slots of one pass each), repeated every six slots.
+/// A V-shaped building block: the slot in which coordinate r runs the four
+/// passes of micro-batch 0, in the order of the data flow; micro-batch m runs
+/// them 6 m slots later. Requires: on each coordinate the four slots differ
+/// modulo 6. Weight gradients take the free slots, oldest first; the order of
+/// the slots is the schedule.
 struct VBlock {
-  std::function<double(int r)> down, up, upBackward, downBackward;
-  int limit; ///< chunk activations on each coordinate
+  std::function<int(int r)> down, up, upBackward, downBackward;
 };
 void fillFromBlock(Schedule &s, const VBlock &block);
 

@@ -9,10 +9,10 @@ namespace piper::schedule {
 
 void fillVHalf(Schedule &s) {
   int P = s.P, gap = P % 2 == 0 ? 3 : 0;
-  fillFromBlock(
-      s, {[=](int r) { return 2 * r; }, [=](int r) { return 3 * P - 2 - r; },
-          [=](int r) { return 3 * P + gap - 1 + 2 * r; },
-          [=](int r) { return 6 * P + gap - 2 - r; }, 2 * ((P + 2) / 2)});
+  fillFromBlock(s, {[=](int r) { return 2 * r; },
+                    [=](int r) { return 3 * P - 2 - r; },
+                    [=](int r) { return 3 * P + gap - 1 + 2 * r; },
+                    [=](int r) { return 6 * P + gap - 2 - r; }});
 }
 
 } // namespace piper::schedule

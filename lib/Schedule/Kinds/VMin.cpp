@@ -9,10 +9,10 @@ namespace piper::schedule {
 
 void fillVMin(Schedule &s) {
   int P = s.P, gap = P % 3 == 0 ? 2 : 0;
-  fillFromBlock(
-      s, {[=](int r) { return r; }, [=](int r) { return 2 * P - 1 - r; },
-          [=](int r) { return 2 * P + gap + r; },
-          [=](int r) { return 4 * P + gap - 1 - r; }, 2 * ((P + 4) / 3)});
+  fillFromBlock(s,
+                {[=](int r) { return r; }, [=](int r) { return 2 * P - 1 - r; },
+                 [=](int r) { return 2 * P + gap + r; },
+                 [=](int r) { return 4 * P + gap - 1 - r; }});
 }
 
 } // namespace piper::schedule
