@@ -64,15 +64,6 @@ FailureOr<rt::Function> mlir::piper::buildFunction(func::FuncOp function,
     FailureOr<rt::KernelSpec> spec = buildKernelSpec(&op);
     if (failed(kernel) || failed(spec))
       return failure();
-    // A view that lies in its operand needs no kernel.
-    int64_t view = (*kernel)->viewOffset ? (*kernel)->viewOffset(*spec) : -1;
-    if (view >= 0) {
-      const rt::FunctionValue &from = result.values[index[op.getOperand(0)]];
-      const rt::FunctionValue &to = result.values.back();
-      if (from.base == to.base && from.index == to.index &&
-          from.offset + view == to.offset)
-        continue;
-    }
     rt::Function::Step step;
     step.spec = std::move(*spec);
     for (Value operand : op.getOperands())

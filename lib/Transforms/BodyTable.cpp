@@ -97,7 +97,7 @@ TaskOp mlir::piper::createTask(OpBuilder &builder, Location loc,
   state.addTypes(body.getResultTypes());
   auto &properties = state.getOrAddProperties<TaskOp::Properties>();
   properties.setCallee(FlatSymbolRefAttr::get(body.getSymNameAttr()));
-  properties.setPass(PassKindAttr::get(builder.getContext(), pass));
+  properties.setPass(pass);
   properties.setSalt(salt);
   properties.setTags(tags);
   return cast<TaskOp>(builder.create(state));

@@ -86,7 +86,6 @@ def PassEnum : I32EnumAttr<"PassKind", "Which part of the step a task is", [
   let cppNamespace = "::mlir::piper";
   let genSpecializedAttr = 0;
 }
-def PassAttr : EnumAttr<Piper_Dialect, PassEnum, "pass">;
 
 def StateAttr : Piper_Attr<"State", "state"> {
   let summary = "State of the optimizer or of the step: a moment of a parameter, or a counter";

@@ -33,7 +33,7 @@ def TaskOp : Piper_Op<"task", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInter
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Piper_Tensor>:$inputs,
-                       PassAttr:$pass,
+                       EnumProp<PassEnum>:$pass,
                        DefaultValuedProp<IntProp<"int64_t">, "0">:$salt,
                        OptionalAttr<TagsAttr>:$tags,
                        DefaultValuedProp<IntProp<"int64_t">, "-1">:$workspace,

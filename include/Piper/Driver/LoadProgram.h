@@ -1,0 +1,32 @@
+// Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From a file, model or plan, to the runtime's Program.
+
+#ifndef PIPER_DRIVER_LOADPROGRAM_H
+#define PIPER_DRIVER_LOADPROGRAM_H
+
+#include "Piper/Runtime/Program.h"
+#include "Piper/Runtime/Status.h"
+#include "Piper/Transforms/Pipelines.h"
+
+namespace mlir::piper {
+
+/// What is asked of a model before it runs. A plan has answered all of it.
+struct LoadOptions {
+  /// The text of --piper-compile.
+  std::string compile;
+  /// Values of keys given by flags of their own, as key and text.
+  std::vector<std::pair<std::string, std::string>> keys;
+  /// Keep the gradients, unless `compile` says otherwise.
+  bool keepGradients = false;
+};
+
+/// Reads `path` and compiles it if it is a model. Diagnostics with their places go to
+/// standard error; the Status is the summary. Options that a plan cannot follow are errors.
+::piper::rt::Result<::piper::rt::Program> loadProgram(const std::string &path,
+                                                  const LoadOptions &options);
+
+} // namespace mlir::piper
+
+#endif // PIPER_DRIVER_LOADPROGRAM_H

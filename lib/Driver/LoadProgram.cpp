@@ -1,0 +1,82 @@
+// Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From a file, model or plan, to the runtime's Program.
+
+#include "Piper/Driver/LoadProgram.h"
+
+#include "Piper/Driver/SourceFile.h"
+#include "Piper/Target/BuildProgram.h"
+#include "Piper/Transforms/BodyTable.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+using namespace mlir::piper;
+
+/// The string of options with those that came as flags of their own.
+static std::string compileText(const LoadOptions &options) {
+  std::string text = options.compile;
+  for (const auto &[key, value] : options.keys)
+    text += " " + key + "=" + value;
+  if (options.keepGradients && !StringRef(text).contains("keep-gradients"))
+    text += " keep-gradients=true";
+  return text;
+}
+
+static rt::Status compileModel(ModuleOp module, const LoadOptions &options) {
+  CompileOptions compile;
+  std::string problem = compile.parse(compileText(options));
+  if (!problem.empty())
+    return rt::Status::error("--piper-compile: " + problem);
+  PassManager passes(module.getContext());
+  buildCompilePipeline(passes, compile);
+  if (failed(passes.run(module)))
+    return rt::Status::error("the model cannot be compiled");
+  return rt::Status::success();
+}
+
+/// A plan was compiled already: what it should have been compiled with comes too late.
+static rt::Status checkPlanOptions(const std::string &path,
+                                   const LoadOptions &options) {
+  for (const auto &[key, value] : options.keys)
+    return rt::Status::error("--" + key + " sets a key of a model, but '" + path +
+                             "' is a plan: compile it with " + key + "=" + value);
+  if (!options.compile.empty())
+    return rt::Status::error("--piper-compile needs a model, but '" + path +
+                             "' is a plan");
+  return rt::Status::success();
+}
+
+rt::Result<rt::Program> mlir::piper::loadProgram(const std::string &path,
+                                                 const LoadOptions &options) {
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> buffer = openSource(path, error);
+  if (!buffer)
+    return rt::Status::error(error);
+  DialectRegistry registry;
+  registry.insert<PiperDialect, func::FuncDialect>();
+  // One module is compiled by one thread: a pool would only cost its start.
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+  SourceMgrDiagnosticHandler handler(sources, &context);
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
+  if (!module)
+    return rt::Status::error("'" + path + "' cannot be read");
+  Level level = getLevel(*module);
+  if (level == Level::Model)
+    PIPER_RETURN_IF_ERROR(compileModel(*module, options));
+  else if (level == Level::Plan)
+    PIPER_RETURN_IF_ERROR(checkPlanOptions(path, options));
+  else
+    return rt::Status::error("'" + path + "' is at level '" +
+                             stringifyLevel(level).str() +
+                             "': expects a model or a plan");
+  FailureOr<rt::Program> program = buildProgram(*module);
+  if (failed(program))
+    return rt::Status::error("'" + path + "' is no valid plan");
+  return std::move(*program);
+}
