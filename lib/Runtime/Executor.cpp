@@ -220,6 +220,7 @@ int Executor::findEntry(const std::string &name) const {
 }
 
 void Executor::initializeState(int64_t seed) {
+  ThreadCount threads(program().target.threads);
   for (size_t s = 0; s < program().state.size(); ++s)
     initializeTensor(program().state[s], seed, stateData(int(s)));
 }
