@@ -5,8 +5,6 @@
 
 #include "Piper/Schedule/Generate.h"
 
-#include "Piper/Schedule/Search.h"
-
 #include <algorithm>
 #include <numeric>
 
@@ -59,29 +57,62 @@ static Error unknownKind(const std::string &name) {
   return Error{text + "search"};
 }
 
-/// "P = 4 (with M = 9)": the legal sizes next to an illegal one, changing only
-/// M, or only P where no M is legal.
-static std::string nearestLegal(const KindInfo &kind, int P, int M) {
-  auto scan = [&](const char *name, int value, auto legal) {
-    int below = value - 1, above = value + 1, last = value + 2 * P + 2;
-    while (below > 0 && !legal(below))
-      --below;
-    while (above <= last && !legal(above))
-      ++above;
-    if (above > last)
-      return std::string();
-    std::string text = std::string("; the nearest legal ") + name;
+Result<int> chunksFor(const std::string &name, int stages, int P) {
+  const KindInfo *kind = findKind(name);
+  if (!kind && name != "search")
+    return unknownKind(name);
+  if (P < 1 || stages < 1)
+    return Error{"stages and P must be at least 1 but are " +
+                 std::to_string(stages) + " and " + std::to_string(P)};
+  bool twoChains = kind && kind->placement == Placement::Bidirectional;
+  int chunks = kind ? kind->chunks : 0;
+  int64_t perChain = int64_t(P) * (twoChains ? 1 : chunks);
+  std::string got =
+      " but got " + std::to_string(stages) + " for P = " + std::to_string(P);
+  if (chunks && stages != perChain)
+    return Error{"kind '" + name + "' needs " + std::to_string(perChain / P) +
+                 " stages of a chain on each coordinate, " +
+                 std::to_string(perChain) + " in all," + got};
+  if (stages % P != 0) {
+    int64_t below = stages / P * int64_t(P);
+    std::string nearest = std::to_string(below + P);
     if (below > 0)
-      return text + " are " + std::to_string(below) + " and " +
-             std::to_string(above);
-    return text + " is " + std::to_string(above);
-  };
-  std::string text =
-      scan("M", M, [&](int m) { return !kind.brokenRule(P, m); });
-  return !text.empty() ? text : scan("P", P, [&](int p) {
-    // Some M is legal for this P.
-    return !kind.brokenRule(p, 4 * p);
-  });
+      nearest = std::to_string(below) + " and " + nearest;
+    return Error{"kind '" + name + "' needs a multiple of P stages" + got +
+                 "; the nearest legal are " + nearest};
+  }
+  return twoChains ? 2 : stages / P;
+}
+
+/// The legal values next to an illegal `value`, as the end of a message; empty
+/// where there are none below or up to `last`.
+template <typename Legal>
+static std::string nearest(const char *name, int value, int last, Legal legal) {
+  int below = value - 1, above = value + 1;
+  while (below > 0 && !legal(below))
+    --below;
+  while (above <= last && !legal(above))
+    ++above;
+  std::string text = std::string("; the nearest legal ") + name;
+  if (below > 0 && above <= last)
+    return text + " are " + std::to_string(below) + " and " +
+           std::to_string(above);
+  if (below > 0 || above <= last)
+    return text + " is " + std::to_string(below > 0 ? below : above);
+  return "";
+}
+
+/// Changes only M, or only P where no M is legal for it.
+static std::string nearestLegal(const KindInfo &kind, int P, int M) {
+  std::string text = nearest("M", M, M + 2 * P + 2,
+                             [&](int m) { return !kind.brokenRule(P, m); });
+  if (text.empty())
+    text =
+        nearest("P", P, 2 * P, [&](int p) { return !kind.brokenRule(p, M); });
+  if (text.empty()) // no P for this M: one that has a legal M
+    text = nearest("P", P, 2 * P,
+                   [&](int p) { return !kind.brokenRule(p, 4 * p); });
+  return text;
 }
 
 static std::string sizes(const Request &r) {
@@ -157,7 +188,7 @@ Result<Schedule> generate(const Request &request) {
     return Error{costs.error()};
   const KindInfo *kind = findKind(request.kind);
   if (!kind)
-    return search(schedule, request.costs, request.seed);
+    return search(schedule, request.costs, request.seed, request.effort);
   kind->fill(schedule);
   return schedule;
 }

@@ -9,6 +9,7 @@
 #include "Piper/Schedule/Costs.h"
 #include "Piper/Schedule/Result.h"
 #include "Piper/Schedule/Schedule.h"
+#include "Piper/Schedule/Search.h"
 
 #include <optional>
 #include <string>
@@ -27,8 +28,8 @@ const char *placementName(Placement placement);
 /// What to generate. V is the number of stages on a coordinate; kinds with a
 /// fixed V refuse another. `limit` (one value for all coordinates, or P of
 /// them, in chunk activations) becomes the schedule's cap; only `search` bends
-/// to it, the others are refused by `verify` where they need more. `costs` and
-/// `seed` are read by `search` alone.
+/// to it, the others are refused by `verify` where they need more. `costs`,
+/// `seed` and `effort` are read by `search` alone.
 struct Request {
   std::string kind;
   int P = 1;
@@ -38,6 +39,7 @@ struct Request {
   std::vector<int> limit;
   Costs costs;
   uint64_t seed = 1;
+  SearchEffort effort;
 };
 
 /// One row of the table of kinds.
@@ -60,6 +62,11 @@ const std::vector<KindInfo> &kinds();
 
 /// Null for a kind that is not in the table.
 const KindInfo *findKind(const std::string &name);
+
+/// V for a chain of `stages` stages on P coordinates: stages / P, or 2 for a
+/// kind with two chains. Errors: unknown kind, P below 1, stages that are not
+/// the kind's multiple of P, with the nearest that are.
+Result<int> chunksFor(const std::string &kind, int stages, int P);
 
 /// The empty schedule of these sizes: placement and chains set, no actions.
 Schedule makePlacement(Placement placement, int P, int V, int M);

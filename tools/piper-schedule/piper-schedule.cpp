@@ -1,0 +1,140 @@
+// Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// piper-schedule: timetable and figures of a pipeline schedule, generated,
+// searched, or read from a file.
+
+#include "Compare.h"
+#include "Flags.h"
+#include "Piper/Schedule/JSON.h"
+#include "Piper/Schedule/Print.h"
+#include "Piper/Schedule/Verify.h"
+#include "Report.h"
+
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <unistd.h>
+
+using namespace piper::schedule;
+
+static int fail(const std::string &message) {
+  std::cout.flush();
+  std::cerr << "piper-schedule: error: " << message << '\n';
+  return 1;
+}
+
+static bool writeFile(const std::string &path, const std::string &text) {
+  if (path == "-") {
+    std::cout << text;
+    return static_cast<bool>(std::cout.flush());
+  }
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  return static_cast<bool>(file.flush());
+}
+
+static void printReport(const Report &report, const Flags &flags) {
+  TextOptions options;
+  options.color = flags.color == ColorMode::Always ||
+                  (flags.color == ColorMode::Auto && isatty(STDOUT_FILENO));
+  std::string timetable =
+      printTimetable(report.schedule, report.simulation, options);
+  if (timetable.empty())
+    timetable = "(the timetable is wider than " +
+                std::to_string(options.maxColumns) +
+                " columns; --svg draws it)\n";
+  std::cout << timetable << figures(report);
+}
+
+/// A schedule of the request that passed the verifier, with its figures.
+static Result<Report> run(const Request &request, const Flags &flags) {
+  auto schedule = generate(request);
+  if (!schedule)
+    return Error{schedule.error()};
+  auto errors = verify(*schedule);
+  if (!errors.empty())
+    return Error{"kind '" + request.kind + "': " + errors.front()};
+  return makeReport(*schedule, request.costs, flags.simulate);
+}
+
+static int compare(const Report &report, const Flags &flags) {
+  std::cout << comparisonHead() << comparisonLine(report);
+  for (const std::string &kind : flags.compare) {
+    auto request = requestFor(flags, kind);
+    if (!request)
+      return fail(request.error());
+    auto other = run(*request, flags);
+    if (!other)
+      return fail(other.error());
+    std::cout << comparisonLine(*other);
+  }
+  return 0;
+}
+
+/// Writes what the flags ask for; --json - prints nothing else.
+static int finish(const Report &report, const Flags &flags) {
+  bool quiet = flags.json == "-" || flags.svg == "-";
+  if (!flags.json.empty() &&
+      !writeFile(flags.json, toJSON(report.schedule) + "\n"))
+    return fail("cannot write '" + flags.json + "'");
+  if (!flags.svg.empty() &&
+      !writeFile(flags.svg, toSVG(report.schedule, report.simulation)))
+    return fail("cannot write '" + flags.svg + "'");
+  if (quiet)
+    return 0;
+  printReport(report, flags);
+  return flags.compare.empty() ? 0 : compare(report, flags);
+}
+
+static int check(const Flags &flags) {
+  std::ifstream file(flags.check, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  if (!file)
+    return fail("cannot read '" + flags.check + "'");
+  auto schedules = fromJSON(text.str());
+  if (!schedules)
+    return fail(flags.check + ": " + schedules.error());
+  VerifyOptions options;
+  options.ascendingBackwards = false;
+  int result = 0;
+  for (size_t i = 0; i < schedules->size(); ++i) {
+    const Schedule &schedule = (*schedules)[i];
+    std::string where = flags.check + ": entry " + std::to_string(i) + " (" +
+                        schedule.kind + "): ";
+    auto errors = verify(schedule, options);
+    for (const std::string &error : errors)
+      result = fail(where + error);
+    if (!errors.empty())
+      continue;
+    auto report = makeReport(schedule, flags.request.costs, flags.simulate);
+    if (!report)
+      result = fail(where + report.error());
+    else
+      printReport(*report, flags);
+  }
+  return result;
+}
+
+int main(int argc, char **argv) {
+  auto flags = parseFlags({argv + 1, argv + argc});
+  if (!flags)
+    return fail(flags.error());
+  if (flags->help) {
+    std::cout << helpText;
+    for (const KindInfo &kind : kinds()) {
+      std::string name = kind.name;
+      name.resize(20, ' ');
+      std::cout << "  " << name << kind.summary << '\n';
+    }
+    std::cout << "  search              an order near the bound for --costs "
+                 "and --limit\n";
+    return 0;
+  }
+  if (!flags->check.empty())
+    return check(*flags);
+  auto report = run(flags->request, *flags);
+  return report ? finish(*report, *flags) : fail(report.error());
+}
