@@ -1,7 +1,19 @@
 // Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// DualPipe.
+// DualPipe: micro-batches enter at both ends, each half of them through its own
+// copy of the stages, and a forward of one direction overlaps a backward of the
+// other (DeepSeek-AI 2024, "DeepSeek-V3 Technical Report", section 3.2.1; the
+// eight steps are those of the published deepseek-ai/DualPipe). Stages 2 and 3
+// are the second copies of 0 and 1; the letters are the stages on a coordinate.
+// P = 2, M = 4, F = BI = BW = 1, pairs as sum:
+//
+//   0 |F0a F2b F1a B2b---- F3bB0a----- B3b---- I1a W1a
+//   1 |F2b F0a F3b B0a---- F1aB2b----- B1a---- I3b W3b
+//
+// Largest idle time of a coordinate (P/2-1) (FB+B-3 BW) for F = BI >= BW, with
+// B the full backward and FB a pair: here 0, length 12, and 2 for P = 4 with
+// pairs as sum. In flight: at most P+1, here 3.
 
 #include "Kinds.h"
 
