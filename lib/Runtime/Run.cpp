@@ -157,7 +157,7 @@ makeExecutor(Program program, const RunOptions &options, std::ostream *log) {
 
 static void printLoss(std::ostream &out, const char *what, double loss) {
   char text[64];
-  std::snprintf(text, sizeof(text), "%s loss %.4f", what, loss);
+  std::snprintf(text, sizeof(text), "%s loss %.6f", what, loss);
   out << text << std::endl;
 }
 
