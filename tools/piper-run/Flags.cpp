@@ -1,36 +1,147 @@
 // Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Which flags go together.
+// The flags in three groups: the program and its data, what to do, what to
+// write. What goes with what is checked by the runtime (Run.h).
 
 #include "Flags.h"
 
-using piper::rt::Status;
+#include "llvm/Support/CommandLine.h"
 
-/// Flags that contradict each other or lack what they need.
-Status Flags::check() const {
-  bool needsData = steps >= 0 || evaluateOnly || !oraclePath.empty();
-  if (needsData && dataPath.empty() == inputsPath.empty())
-    return Status::error(dataPath.empty()
-                             ? "training and evaluation need --data or --inputs"
-                             : "--data and --inputs exclude each other");
-  if ((evaluateOnly || !oraclePath.empty()) && steps < 0)
-    return Status::error("--eval and --oracle need --steps");
-  if (steps.getNumOccurrences() && steps < 1)
-    return Status::error("--steps expects a number of 1 or more but got " +
-                         std::to_string(steps));
-  if (generateCount.getNumOccurrences() && generateCount < 1)
-    return Status::error("--generate expects a number of 1 or more but got " +
-                         std::to_string(generateCount));
-  if (onNonfinite != "skip" && onNonfinite != "stop")
-    return Status::error("--on-nonfinite expects skip or stop but got '" +
-                         onNonfinite + "'");
-  if (!needsData && generateCount == 0 && !memory && !info &&
-      savePath.empty() && saveStatePath.empty())
-    return Status::error(
-        "nothing to do: give --steps, --eval, --generate, --oracle, "
-        "--memory, --info, --save or --save-state");
-  if (evaluateOnly && !oraclePath.empty())
-    return Status::error("--eval and --oracle exclude each other");
-  return Status::success();
+#include <unistd.h>
+
+namespace cl = llvm::cl;
+
+namespace {
+using Text = cl::opt<std::string>;
+using Number = cl::opt<int64_t>;
+using Flag = cl::opt<bool>;
+
+/// A struct that lives while flags are read, not globals: LLVM's own flags,
+/// some with the same names, are dropped first.
+struct Flags {
+  cl::OptionCategory inputs{"Program and data"};
+  cl::OptionCategory actions{"What to do"};
+  cl::OptionCategory results{"What to write"};
+
+  Text program{cl::Positional, cl::Required, cl::desc("MODEL-OR-PLAN.mlir"),
+               cl::cat(inputs)};
+  Text compile{
+      "piper-compile", cl::cat(inputs), cl::value_desc("keys"),
+      cl::desc("How a model is compiled: \"key=value ...\", see below")};
+  Text lr{"lr", cl::cat(inputs), cl::value_desc("rate"),
+          cl::desc("Learning rate of a model: the key lr")};
+  Text threads{"threads", cl::cat(inputs), cl::value_desc("N"),
+               cl::desc("Threads of a model: the key threads")};
+  Text data{"data", cl::cat(inputs), cl::value_desc("file"),
+            cl::desc("Text, or tokens of a .bin: sequence after sequence")};
+  Text tokenType{"token-type", cl::cat(inputs), cl::value_desc("type"),
+                 cl::desc("Tokens of --data: u8 (default), u16 (default of a "
+                          ".bin) or u32")};
+  Text inputTensors{"inputs", cl::cat(inputs), cl::value_desc("file"),
+                    cl::desc("safetensors named as the inputs, [steps, ...]")};
+  Text load{"load", cl::cat(inputs), cl::value_desc("file"),
+            cl::desc("Start from parameters or state (safetensors)")};
+  Number seed{"seed", cl::cat(inputs), cl::value_desc("N"),
+              cl::desc("Of initial values, dropout and samples (default 0)")};
+
+  Number steps{"steps", cl::cat(actions), cl::value_desc("N"),
+               cl::desc("Steps to train, or batches to evaluate (default: all "
+                        "of --inputs)")};
+  Flag eval{"eval", cl::cat(actions), cl::desc("Evaluate; change nothing")};
+  Text oracle{"oracle", cl::cat(actions), cl::value_desc("file"),
+              cl::desc("Train a second model or plan too and compare loss, "
+                       "gradients, parameters")};
+  Text onNonfinite{"on-nonfinite", cl::cat(actions), cl::value_desc("what"),
+                   cl::init("skip"),
+                   cl::desc("Where gradients are not finite: skip the step "
+                            "(default) or stop")};
+  Number generate{"generate", cl::cat(actions), cl::value_desc("N"),
+                  cl::desc("Generate N bytes of text, after any training")};
+  Text prompt{"prompt", cl::cat(actions), cl::value_desc("text"),
+              cl::init("\n"),
+              cl::desc("What the text goes on from (default: a new line)")};
+  cl::opt<double> temperature{
+      "temperature", cl::cat(actions), cl::value_desc("T"), cl::init(0.8),
+      cl::desc("0 takes the likeliest byte each time (default 0.8)")};
+  Flag info{"info", cl::cat(actions), cl::desc("Print what the program is")};
+  Flag memory{"memory", cl::cat(actions), cl::desc("Print the memory plan")};
+  Flag poison{"poison", cl::cat(actions),
+              cl::desc("Fill released memory with NaN (a check)")};
+
+  Text save{"save", cl::cat(results), cl::value_desc("file"),
+            cl::desc("Parameters (safetensors)")};
+  Text saveState{"save-state", cl::cat(results), cl::value_desc("file"),
+                 cl::desc("Parameters, moments, counters and seed, to go on "
+                          "from with --load")};
+  Text dumpGradients{"dump-gradients", cl::cat(results), cl::value_desc("file"),
+                     cl::desc("Gradients of the last step, before clipping")};
+  Text dumpOutputs{"dump-outputs", cl::cat(results), cl::value_desc("file"),
+                   cl::desc("Outputs of the last step")};
+  Text metrics{"metrics", cl::cat(results), cl::value_desc("file"),
+               cl::desc("Loss and more, one JSON line per step")};
+  Text trace{"trace", cl::cat(results), cl::value_desc("file"),
+             cl::desc("Times of all tasks, for Perfetto or Chrome")};
+
+  mlir::piper::LoadOptions loadOptions() const;
+  piper::rt::RunOptions runOptions() const;
+};
+} // namespace
+
+mlir::piper::LoadOptions Flags::loadOptions() const {
+  mlir::piper::LoadOptions options;
+  options.compile = compile;
+  if (lr.getNumOccurrences())
+    options.keys.emplace_back("lr", lr);
+  if (threads.getNumOccurrences())
+    options.keys.emplace_back("threads", threads);
+  options.keepGradients = !dumpGradients.empty() || !oracle.empty();
+  return options;
+}
+
+piper::rt::RunOptions Flags::runOptions() const {
+  piper::rt::RunOptions options;
+  options.data = data;
+  options.tokenType = tokenType;
+  options.inputs = inputTensors;
+  if (steps.getNumOccurrences())
+    options.steps = steps;
+  options.seed = seed;
+  options.load = load;
+  options.save = save;
+  options.saveState = saveState;
+  options.dumpGradients = dumpGradients;
+  options.dumpOutputs = dumpOutputs;
+  options.metrics = metrics;
+  options.trace = trace;
+  options.onNonfinite = onNonfinite;
+  options.eval = eval;
+  if (generate.getNumOccurrences())
+    options.generate = generate;
+  options.prompt = prompt;
+  options.temperature = temperature;
+  options.memory = memory;
+  options.info = info;
+  options.poison = poison;
+  options.terminal = isatty(STDERR_FILENO);
+  return options;
+}
+
+static const char *const overview =
+    "Piper: trains, evaluates and compares programs\n\n"
+    "  piper-run gpt.mlir --data text --steps 100 --save gpt.safetensors\n"
+    "  piper-run gpt.mlir --load gpt.safetensors --generate 200\n"
+    "  piper-run a.mlir --oracle b.mlir --inputs in.safetensors\n";
+
+RunRequest parseRunFlags(int argc, char **argv) {
+  cl::ResetCommandLineParser();
+  Flags flags;
+  cl::HideUnrelatedOptions({&flags.inputs, &flags.actions, &flags.results});
+  cl::SetVersionPrinter(
+      [](llvm::raw_ostream &os) { os << "piper-run " PIPER_VERSION "\n"; });
+  std::string keys = "\nKeys of --piper-compile and their defaults:\n\n" +
+                     mlir::piper::CompileOptions::help();
+  cl::extrahelp keysHelp{keys};
+  cl::ParseCommandLineOptions(argc, argv, overview);
+  return {flags.program, flags.loadOptions(), flags.oracle, flags.runOptions()};
 }

@@ -20,6 +20,8 @@ struct LoadOptions {
   std::vector<std::pair<std::string, std::string>> keys;
   /// Keep the gradients, unless `compile` says otherwise.
   bool keepGradients = false;
+  /// A plan ignores `compile` and `keys`, which are another model's.
+  bool modelsOnly = false;
 };
 
 /// Reads `path` and compiles it if it is a model. Diagnostics with their places go to
