@@ -107,10 +107,10 @@ struct ForwardBlocks {
 template <typename T> class AttentionKernel : public Kernel {
 public:
   AttentionKernel(const KernelSpec &spec, const Target &target)
-      : shape(spec, 0), blocks(shape), products(target.threads),
+      : shape(spec, 0), blocks(shape), products(threadsOf(target)),
         threshold(dropoutThreshold(shape.dropout)),
         keep(T(1 / (1 - shape.dropout))), saves(spec.results.size() == 2),
-        threads(target.threads) {
+        threads(threadsOf(target)) {
     for (int64_t block = 0; block < blocks.count(); ++block) {
       int64_t m = blocks.rowsOf(block), n = blocks.keysOf(block);
       if (n == 0)
@@ -258,8 +258,8 @@ static int64_t attentionWorkspace(const KernelSpec &spec,
   if (!checkAttention(spec).ok())
     return 0;
   AttentionShape shape(spec, 0);
-  return target.threads * ForwardBlocks(shape).threadBytes(
-                              elementBytes(spec.operands[0].element));
+  return threadsOf(target) * ForwardBlocks(shape).threadBytes(
+                                 elementBytes(spec.operands[0].element));
 }
 
 void cpu::addAttentionKernels(KernelTable &table) {

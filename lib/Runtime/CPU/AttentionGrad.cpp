@@ -88,9 +88,9 @@ struct BackwardBlocks {
 template <typename T> class AttentionGradKernel : public Kernel {
 public:
   AttentionGradKernel(const KernelSpec &spec, const Target &target)
-      : shape(spec, 1), blocks(shape), products(target.threads),
+      : shape(spec, 1), blocks(shape), products(threadsOf(target)),
         threshold(dropoutThreshold(shape.dropout)),
-        keep(T(1 / (1 - shape.dropout))), threads(target.threads) {
+        keep(T(1 / (1 - shape.dropout))), threads(threadsOf(target)) {
     blocks.forEach([&](const BackwardBlocks::Block &block) {
       products.add(blocks.scores(block));
       products.add(blocks.queryGradient(block));
@@ -292,8 +292,8 @@ static int64_t attentionGradWorkspace(const KernelSpec &spec,
   if (!checkAttentionGrad(spec).ok())
     return 0;
   AttentionShape shape(spec, 1);
-  return target.threads * BackwardBlocks(shape).threadBytes(
-                              elementBytes(spec.operands[1].element));
+  return threadsOf(target) * BackwardBlocks(shape).threadBytes(
+                                 elementBytes(spec.operands[1].element));
 }
 
 void cpu::addAttentionGradKernels(KernelTable &table) {

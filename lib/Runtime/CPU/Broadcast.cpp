@@ -34,7 +34,7 @@ template <typename U> class BroadcastKernel : public Kernel {
 public:
   BroadcastKernel(const KernelSpec &spec, const Target &target)
       : loop(broadcastLoop({spec.operands[0].shape}, spec.results[0].shape)),
-        threads(target.threads) {}
+        threads(threadsOf(target)) {}
 
   Status run(const KernelCall &call) const override {
     const U *x = static_cast<const U *>(call.operands[0]);
@@ -66,7 +66,7 @@ public:
       : loop(broadcastLoop({spec.operands[0].shape, spec.operands[1].shape,
                             spec.operands[2].shape},
                            spec.results[0].shape)),
-        threads(target.threads) {}
+        threads(threadsOf(target)) {}
 
   Status run(const KernelCall &call) const override {
     const uint8_t *mask = static_cast<const uint8_t *>(call.operands[0]);

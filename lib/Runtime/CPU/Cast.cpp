@@ -18,7 +18,7 @@ public:
         elements(spec.operands[0].numElements()),
         bytesFrom(elementBytes(spec.operands[0].element)),
         bytesTo(elementBytes(spec.results[0].element)),
-        threads(target.threads) {}
+        threads(threadsOf(target)) {}
 
   Status run(const KernelCall &call) const override {
     const char *x = static_cast<const char *>(call.operands[0]);

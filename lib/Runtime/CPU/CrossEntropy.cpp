@@ -33,7 +33,7 @@ public:
       : classes(spec.operands[0].shape.back()),
         rows(spec.operands[1].numElements()),
         labelType(spec.operands[1].element), saves(spec.results.size() == 2),
-        threads(target.threads) {}
+        threads(threadsOf(target)) {}
 
   Status run(const KernelCall &call) const override {
     const T *logits = static_cast<const T *>(call.operands[0]);
@@ -72,7 +72,7 @@ public:
   CrossEntropyGradKernel(const KernelSpec &spec, const Target &target)
       : classes(spec.operands[1].shape.back()),
         rows(spec.operands[2].numElements()),
-        labelType(spec.operands[2].element), threads(target.threads) {}
+        labelType(spec.operands[2].element), threads(threadsOf(target)) {}
 
   Status run(const KernelCall &call) const override {
     T dsum = *static_cast<const T *>(call.operands[0]);

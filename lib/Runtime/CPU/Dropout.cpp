@@ -26,7 +26,7 @@ public:
         index(spec.attributes.getInt("index")),
         threshold(dropoutThreshold(spec.attributes.getFloat("p"))),
         keep(T(1 / (1 - spec.attributes.getFloat("p")))),
-        threads(target.threads) {
+        threads(threadsOf(target)) {
     if (spec.operands.size() == 3) {
       hasOrigin = true;
       originType = spec.operands[2].element;

@@ -48,7 +48,7 @@ template <typename T> class UnaryKernel : public Kernel {
 public:
   UnaryKernel(const KernelSpec &spec, const Target &target)
       : loop(typedLoops<T>().unary[int(unaryOp(spec))]),
-        elements(spec.operands[0].numElements()), threads(target.threads),
+        elements(spec.operands[0].numElements()), threads(threadsOf(target)),
         factor(T(spec.attributes.getFloat("factor"))) {}
 
   Status run(const KernelCall &call) const override {
@@ -72,7 +72,7 @@ template <typename T> class UnaryGradKernel : public Kernel {
 public:
   UnaryGradKernel(const KernelSpec &spec, const Target &target)
       : loop(typedLoops<T>().unaryGrad[int(unaryGradOp(spec))]),
-        elements(spec.operands[0].numElements()), threads(target.threads) {}
+        elements(spec.operands[0].numElements()), threads(threadsOf(target)) {}
 
   Status run(const KernelCall &call) const override {
     const T *dy = static_cast<const T *>(call.operands[0]);
@@ -130,7 +130,7 @@ public:
   BinaryKernel(const KernelSpec &spec, const Target &target)
       : loop(broadcastLoop({spec.operands[0].shape, spec.operands[1].shape},
                            spec.results[0].shape)),
-        threads(target.threads) {
+        threads(threadsOf(target)) {
     // A single element is repeated: there is only one.
     bool repeatA = loop.innerStride(0) == 0, repeatB = loop.innerStride(1) == 0;
     row = typedLoops<T>().binary[int(binaryOp(spec))][repeatB   ? 2

@@ -33,7 +33,7 @@ public:
       : tableRows(spec.operands[0].shape[0]),
         rowBytes(spec.operands[0].numBytes() / tableRows),
         idType(spec.operands[1].element), count(spec.operands[1].numElements()),
-        threads(target.threads) {}
+        threads(threadsOf(target)) {}
 
   Status run(const KernelCall &call) const override {
     const char *table = static_cast<const char *>(call.operands[0]);
@@ -64,7 +64,7 @@ public:
   EmbeddingGradKernel(const KernelSpec &spec, const Target &target)
       : tableRows(spec.results[0].shape[0]), columns(spec.results[0].shape[1]),
         idType(spec.operands[1].element), count(spec.operands[1].numElements()),
-        threads(target.threads) {}
+        threads(threadsOf(target)) {}
 
   Status run(const KernelCall &call) const override {
     const T *dy = static_cast<const T *>(call.operands[0]);

@@ -20,7 +20,7 @@ public:
       : length(spec.operands[0].shape.back()),
         rows(spec.operands[0].numElements() / length),
         eps(T(spec.attributes.getFloat("eps"))),
-        saves(spec.results.size() == 3), threads(target.threads) {}
+        saves(spec.results.size() == 3), threads(threadsOf(target)) {}
 
   Status run(const KernelCall &call) const override {
     const T *x = static_cast<const T *>(call.operands[0]);
@@ -64,8 +64,8 @@ template <typename T> class LayerNormGradKernel : public Kernel {
 public:
   LayerNormGradKernel(const KernelSpec &spec, const Target &target)
       : length(spec.operands[0].shape.back()),
-        rows(spec.operands[0].numElements() / length), threads(target.threads) {
-  }
+        rows(spec.operands[0].numElements() / length),
+        threads(threadsOf(target)) {}
 
   Status run(const KernelCall &call) const override {
     T *sums = reinterpret_cast<T *>(call.workspace);

@@ -5,6 +5,7 @@
 
 #include "BlockedProduct.h"
 #include "OneDnn.h"
+#include "Piper/Runtime/CPU/InstructionSet.h"
 #include "Strides.h"
 
 using namespace piper::rt;
@@ -96,6 +97,20 @@ ProductSpec MatmulShape::product() const {
   constexpr int64_t kPage = 4096 / sizeof(float);
   spec.packB = batchRows() == 1 && bColumn == 1 && n % kPage == 0 && m >= 64;
   return spec;
+}
+
+/// Whether oneDNN 2.6.3 would multiply without packing (it does below AVX-512
+/// where 1/m + 1/n >= 0.0038) what lies in rows of a multiple of 2048 bytes and
+/// is walked down the columns: their lines fall into the same sets of the
+/// cache, and Piper's own product, which packs, is faster by a third.
+static bool isSlowWithoutPacking(const MatmulShape &shape) {
+  Result<InstructionSet> set = currentInstructionSet();
+  if (!set.ok() || *set == InstructionSet::Avx512 || shape.aColumn == 1)
+    return false;
+  constexpr int64_t kHalfPage = 2048 / sizeof(float);
+  bool aligned = shape.m % kHalfPage == 0 ||
+                 (shape.bColumn == 1 && shape.n % kHalfPage == 0);
+  return aligned && 1.0 / double(shape.m) + 1.0 / double(shape.n) >= 0.0038;
 }
 
 namespace {
@@ -208,24 +223,26 @@ static Result<std::unique_ptr<Kernel>> createMatmul(const KernelSpec &spec,
   PIPER_RETURN_IF_ERROR(checkMatmul(spec));
   MatmulShape shape(spec);
   ElementType type = spec.operands[0].element;
-  MatmulWorkspace workspace(shape, type, target.threads);
+  MatmulWorkspace workspace(shape, type, threadsOf(target));
   if (type == ElementType::F64)
     return std::unique_ptr<Kernel>(
-        std::make_unique<BlockedMatmul<double>>(shape, target.threads));
-  std::unique_ptr<Product> product = Product::create(
-      shape.product(), target.threads, workspace.scratch, workspace.packed);
+        std::make_unique<BlockedMatmul<double>>(shape, threadsOf(target)));
+  std::unique_ptr<Product> product;
+  if (!isSlowWithoutPacking(shape))
+    product = Product::create(shape.product(), threadsOf(target),
+                              workspace.scratch, workspace.packed);
   if (!product)
     return std::unique_ptr<Kernel>(
-        std::make_unique<BlockedMatmul<float>>(shape, target.threads));
+        std::make_unique<BlockedMatmul<float>>(shape, threadsOf(target)));
   return std::unique_ptr<Kernel>(
-      std::make_unique<OneDnnMatmul>(std::move(product), target.threads));
+      std::make_unique<OneDnnMatmul>(std::move(product), threadsOf(target)));
 }
 
 static int64_t matmulWorkspace(const KernelSpec &spec, const Target &target) {
   if (!checkMatmul(spec).ok())
     return 0;
   return MatmulWorkspace(MatmulShape(spec), spec.operands[0].element,
-                         target.threads)
+                         threadsOf(target))
       .total();
 }
 

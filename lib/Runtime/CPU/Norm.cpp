@@ -43,7 +43,7 @@ namespace {
 class NormTableKernel : public Kernel {
 public:
   NormTableKernel(const KernelSpec &spec, const Target &target)
-      : threads(target.threads) {
+      : threads(threadsOf(target)) {
     for (const TensorType &type : spec.operands)
       gradients.push_back({type.numElements(), type.element});
   }
@@ -191,7 +191,7 @@ static Result<std::unique_ptr<Kernel>> createNormTable(const KernelSpec &spec,
 
 static int64_t normTableWorkspace(const KernelSpec &spec,
                                   const Target &target) {
-  return NormTableKernel::kTable * target.threads * int64_t(sizeof(int64_t));
+  return NormTableKernel::kTable * threadsOf(target) * int64_t(sizeof(int64_t));
 }
 
 static Result<std::unique_ptr<Kernel>> createClip(const KernelSpec &spec,

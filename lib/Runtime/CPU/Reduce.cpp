@@ -75,7 +75,7 @@ constexpr int64_t kFewOutputs = 64;
 template <typename T> class ReduceSumKernel : public Kernel {
 public:
   ReduceSumKernel(const KernelSpec &spec, const Target &target)
-      : loop(spec), threads(target.threads) {}
+      : loop(spec), threads(threadsOf(target)) {}
 
   Status run(const KernelCall &call) const override {
     const T *x = static_cast<const T *>(call.operands[0]);

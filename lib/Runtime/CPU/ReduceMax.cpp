@@ -13,7 +13,7 @@ namespace {
 template <typename T> class ReduceMaxKernel : public Kernel {
 public:
   ReduceMaxKernel(const KernelSpec &spec, const Target &target)
-      : loop(spec), threads(target.threads) {}
+      : loop(spec), threads(threadsOf(target)) {}
 
   Status run(const KernelCall &call) const override {
     const T *x = static_cast<const T *>(call.operands[0]);
@@ -55,7 +55,7 @@ private:
 template <typename T> class ReduceMaxGradKernel : public Kernel {
 public:
   ReduceMaxGradKernel(const KernelSpec &forward, const Target &target)
-      : loop(forward), threads(target.threads) {}
+      : loop(forward), threads(threadsOf(target)) {}
 
   Status run(const KernelCall &call) const override {
     const T *dy = static_cast<const T *>(call.operands[0]);

@@ -92,7 +92,7 @@ public:
       : box(spec.results[0].shape, spec.operands[0].shape,
             spec.attributes.getInts("offsets"),
             elementBytes(spec.results[0].element)),
-        threads(target.threads) {}
+        threads(threadsOf(target)) {}
 
   Status run(const KernelCall &call) const override {
     const char *x = static_cast<const char *>(call.operands[0]) + box.start;
@@ -118,7 +118,7 @@ public:
       : box(spec.operands[0].shape, spec.results[0].shape,
             spec.attributes.getInts("offsets"),
             elementBytes(spec.results[0].element)),
-        bytes(spec.results[0].numBytes()), threads(target.threads) {}
+        bytes(spec.results[0].numBytes()), threads(threadsOf(target)) {}
 
   Status run(const KernelCall &call) const override {
     const char *x = static_cast<const char *>(call.operands[0]);
@@ -203,7 +203,7 @@ namespace {
 class ConcatKernel : public Kernel {
 public:
   ConcatKernel(const KernelSpec &spec, const Target &target)
-      : threads(target.threads) {
+      : threads(threadsOf(target)) {
     int64_t dim = spec.attributes.getInt("dim");
     const TensorType &y = spec.results[0];
     rows = product(y.shape, 0, dim);

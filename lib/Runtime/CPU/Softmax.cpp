@@ -15,7 +15,7 @@ public:
   SoftmaxKernel(const KernelSpec &spec, const Target &target)
       : length(spec.operands[0].shape.back()),
         rows(spec.operands[0].numElements() / length),
-        isGradient(spec.name == "softmax_grad"), threads(target.threads) {}
+        isGradient(spec.name == "softmax_grad"), threads(threadsOf(target)) {}
 
   Status run(const KernelCall &call) const override {
     const T *first = static_cast<const T *>(call.operands[0]);

@@ -72,6 +72,11 @@ int64_t product(const Shape &shape);
 /// "4x8", "scalar" for rank 0.
 std::string shapeText(const Shape &shape);
 
+/// The threads of a target, from a plan that nobody checked yet: 1 to 1024.
+inline int threadsOf(const Target &target) {
+  return target.threads < 1 ? 1 : target.threads > 1024 ? 1024 : target.threads;
+}
+
 /// The loops of f32 or f64.
 template <typename T> const TypedLoops<T> &typedLoops();
 template <> inline const TypedLoops<float> &typedLoops<float>() {

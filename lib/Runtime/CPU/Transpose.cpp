@@ -36,7 +36,7 @@ namespace {
 template <typename U> class TransposeKernel : public Kernel {
 public:
   TransposeKernel(const KernelSpec &spec, const Target &target)
-      : threads(target.threads) {
+      : threads(threadsOf(target)) {
     loop = transposeLoop(spec);
     columns = loop.inner();
     columnStride = loop.innerStride(0);

@@ -29,7 +29,7 @@ public:
         beta2(spec.attributes.getFloat("beta2")),
         eps(spec.attributes.getFloat("eps")),
         weightDecay(spec.attributes.getFloat("weight_decay")),
-        threads(target.threads) {}
+        threads(threadsOf(target)) {}
 
   Status run(const KernelCall &call) const override {
     const T *param = static_cast<const T *>(call.operands[0]);
@@ -88,7 +88,7 @@ public:
         hasVelocity(spec.operands.size() == 6),
         momentum(T(spec.attributes.getFloat("momentum"))),
         weightDecay(T(spec.attributes.getFloat("weight_decay"))),
-        threads(target.threads) {}
+        threads(threadsOf(target)) {}
 
   Status run(const KernelCall &call) const override {
     const T *param = static_cast<const T *>(call.operands[0]);

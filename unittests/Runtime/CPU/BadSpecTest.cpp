@@ -7,6 +7,7 @@
 #include "KernelTester.h"
 #include "SampleSpecs.h"
 
+#include <climits>
 #include <cmath>
 #include <random>
 
@@ -46,6 +47,19 @@ TEST(BadSpec, TheTableHasEveryKernel) {
   EXPECT_EQ(findKernel(""), nullptr);
   EXPECT_EQ(findKernel("zzz"), nullptr);
   EXPECT_EQ(findKernel("matmu"), nullptr);
+}
+
+TEST(BadSpec, NumbersOfThreadsThatNoTargetHas) {
+  for (const KernelSpec &spec : validSpecs())
+    for (int threads : {0, -5, INT_MIN}) {
+      const KernelEntry *entry = findKernel(spec.name);
+      Target target{"cpu", threads};
+      EXPECT_TRUE(entry->create(spec, target).ok()) << spec.name;
+      if (entry->workspaceBytes) {
+        EXPECT_EQ(entry->workspaceBytes(spec, target),
+                  entry->workspaceBytes(spec, Target{"cpu", 1}));
+      }
+    }
 }
 
 TEST(BadSpec, WrongNumbersOfOperandsAndResults) {

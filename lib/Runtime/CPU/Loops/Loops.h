@@ -61,7 +61,7 @@ template <typename T> struct GemmCall {
 /// Block sizes of the matrix product: the parts of A and B that are packed
 /// at a time. Rows are a multiple of kGemmRows, columns of 128 bytes.
 constexpr int64_t kGemmRows = 6;
-constexpr int64_t kGemmBlockM = 96, kGemmBlockN = 128, kGemmBlockK = 256;
+constexpr int64_t kGemmBlockM = 96, kGemmBlockN = 256, kGemmBlockK = 128;
 
 /// The loops of f32 or f64. Sums over a row are made in a fixed number of
 /// lanes, so that their order depends on the length alone. Where not said
