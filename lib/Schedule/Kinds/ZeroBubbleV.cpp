@@ -27,19 +27,22 @@ void fillZeroBubbleV(Schedule &s) {
   unit.forward = unit.backwardInput = unit.backwardWeight =
       std::vector<double>(stages, 1);
 
-  // A micro-batch spends one slot on each stage on the way down the V and two
-  // on the way up, in either direction of the data; weights only fill gaps.
+  // A micro-batch spends one slot on each stage while it travels from
+  // coordinate 0 to P-1 and two on the way back, forwards and backwards alike.
   ListKeys keys;
   keys.interval = 6;
   keys.forward.resize(stages);
   keys.backward.resize(stages);
   keys.weight.assign(stages, ListKeys::kFiller);
-  auto slots = [&](int stage) { return stage < s.P ? 1 : 2; };
   double time = 0;
-  for (int stage = 0; stage < stages; time += slots(stage++))
+  for (int stage = 0; stage < stages; ++stage) {
     keys.forward[stage] = time;
-  for (int stage = stages - 1; stage >= 0; time += slots(stage--))
+    time += stage < s.P ? 1 : 2;
+  }
+  for (int stage = stages - 1; stage >= 0; --stage) {
     keys.backward[stage] = time;
+    time += stage >= s.P ? 1 : 2;
+  }
 
   ListScheduler scheduler(problem, unit);
   scheduler.run(keys);
