@@ -14,6 +14,7 @@ list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
 include(TableGen)
 include(AddLLVM)
 include(AddMLIR)
+include(PiperStaticMLIR)
 
 include_directories(${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
 include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
@@ -25,33 +26,6 @@ target_include_directories(PiperMLIR INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
   $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-
-# Debian's static MLIR targets list the shared LLVM (and one lists the shared
-# MLIR) as their dependency. Replaces these by the archives, all the way down;
-# otherwise two copies of MLIR meet in one process.
-function(piper_make_static)
-  llvm_map_components_to_libnames(llvm_libs
-    support core remarks bitwriter asmparser frontendopenmp targetparser)
-  set(todo ${ARGN})
-  set(done "")
-  while(todo)
-    list(POP_FRONT todo lib)
-    if(lib IN_LIST done OR NOT TARGET ${lib})
-      continue()
-    endif()
-    list(APPEND done ${lib})
-    get_target_property(deps ${lib} INTERFACE_LINK_LIBRARIES)
-    if(NOT deps)
-      continue()
-    endif()
-    if(lib MATCHES "^MLIR" AND ("LLVM" IN_LIST deps OR "MLIR" IN_LIST deps))
-      list(REMOVE_ITEM deps LLVM MLIR)
-      list(APPEND deps ${llvm_libs})
-      set_target_properties(${lib} PROPERTIES INTERFACE_LINK_LIBRARIES "${deps}")
-    endif()
-    list(APPEND todo ${deps})
-  endwhile()
-endfunction()
 
 if(PIPER_LINK_MLIR_DYLIB)
   target_link_libraries(PiperMLIR INTERFACE MLIR LLVM)

@@ -7,6 +7,7 @@
 #   %piper-python  the Python of PIPER_PYTHON, with PyTorch (REQUIRES: python)
 #   %scripts       the folder scripts/ of the source tree
 #   %source        the source tree
+#   %build         the build folder
 #   %mlir-include  the headers and .td files of MLIR
 
 import os
@@ -41,6 +42,7 @@ llvm_config.with_environment("PATH", config.piper_tools_dir, append_path=True)
 
 config.substitutions.append(("%scripts", os.path.join(config.piper_source_dir, "scripts")))
 config.substitutions.append(("%source", config.piper_source_dir))
+config.substitutions.append(("%build", config.piper_build_dir))
 config.substitutions.append(("%mlir-include", config.mlir_include_dir))
 
 python = os.environ.get("PIPER_PYTHON", "")
