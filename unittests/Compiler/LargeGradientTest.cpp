@@ -108,7 +108,7 @@ TEST_P(LargeGradientTest, EqualsDirectionalDifferences) {
         norm += grad.get(i) * grad.get(i);
       }
       // An error e of the gradient shows as about |e| along such a direction.
-      EXPECT_LT(std::fabs(measured - expected), 1e-6 * std::sqrt(norm))
+      EXPECT_LT(std::fabs(measured - expected), 1e-8 * std::sqrt(norm))
           << row.str() << ", operand " << number;
     }
 }
