@@ -10,8 +10,10 @@
 // 4. One update for each parameter, the learning rate, the next counters.
 // 5. Results: outputs, next state, and the gradients if they are kept.
 
-#include "Piper/Transforms/BodyTable.h"
 #include "Piper/Transforms/Passes.h"
+#include "Piper/Transforms/Verify.h"
+
+#include "llvm/Support/Format.h"
 
 namespace mlir::piper {
 #define GEN_PASS_DEF_PIPEROPTIMIZER
@@ -77,8 +79,11 @@ static Type scalarOf(Type element) { return RankedTensorType::get({}, element); 
 
 LogicalResult PiperOptimizerPass::checkOptions(ModuleOp module) {
   auto refuse = [&](StringRef option, StringRef expects, double got) {
+    // As a person would write it: 0.1 and not 1.000000e-01.
+    std::string text;
+    llvm::raw_string_ostream(text) << llvm::format("%g", got);
     return module.emitError() << "option '" << option << "' expects " << expects
-                              << " but got " << got;
+                              << " but got " << text;
   };
   auto unit = [](double x) { return x >= 0 && x < 1; };
   auto finite = [](double x) { return std::isfinite(x); };
@@ -303,6 +308,7 @@ void PiperOptimizerPass::addUpdate(Trained &trained) {
 void PiperOptimizerPass::runOnOperation() {
   ModuleOp module = getOperation();
   if (failed(expectLevel(module, getArgument(), Level::DAG)) ||
+        failed(verifyTasks(module)) ||
       failed(checkOptions(module)))
     return signalPassFailure();
   BodyTable table(module);

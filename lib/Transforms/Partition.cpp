@@ -4,8 +4,8 @@
 // Makes the program of each place: with one place, the entry points as they
 // are.
 
-#include "Piper/Transforms/BodyTable.h"
 #include "Piper/Transforms/Passes.h"
+#include "Piper/Transforms/Verify.h"
 
 #include <thread>
 
@@ -41,14 +41,15 @@ public:
   using Base::Base;
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (failed(expectLevel(module, getArgument(), Level::DAG)))
+    if (failed(expectLevel(module, getArgument(), Level::DAG)) ||
+        failed(verifyTasks(module)))
       return signalPassFailure();
     int64_t count = threads;
     if (count == 0)
       count = std::max(1u, std::thread::hardware_concurrency());
     if (count < 1 || count > 1024) {
       module.emitError() << "option 'threads' expects 1 to 1024, or 0 for all cores, but got "
-                         << threads;
+                         << count;
       return signalPassFailure();
     }
     SmallVector<func::FuncOp> entries = getEntryFunctions(module);
