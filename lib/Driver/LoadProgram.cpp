@@ -62,6 +62,8 @@ rt::Result<rt::Program> mlir::piper::loadProgram(const std::string &path,
   registry.insert<PiperDialect, func::FuncDialect>();
   // One module is compiled by one thread: a pool would only cost its start.
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  // A diagnostic names a place; the program around it would be a screenful.
+  context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
   SourceMgrDiagnosticHandler handler(sources, &context);
@@ -80,5 +82,7 @@ rt::Result<rt::Program> mlir::piper::loadProgram(const std::string &path,
   FailureOr<rt::Program> program = buildProgram(*module);
   if (failed(program))
     return rt::Status::error("'" + path + "' is no valid plan");
+  // Messages say which of two programs they mean; in the files both are @main.
+  program->name = path;
   return std::move(*program);
 }
