@@ -15,6 +15,8 @@ using namespace piper::rt;
 static constexpr int64_t kLines = 25;
 /// Between two refreshes of the line on a terminal.
 static constexpr double kRefreshMs = 100;
+/// Weight of the newest step in the mean step time.
+static constexpr double kNewest = 0.1;
 
 std::string piper::rt::formatDuration(double seconds) {
   constexpr double kMost = 1e9;
@@ -38,7 +40,8 @@ Progress::~Progress() {
 void Progress::update(const StepResult &result) {
   ++done;
   totalMs += result.milliseconds;
-  tokens += result.count ? double(*result.count) : 0;
+  double weight = std::max(1 / double(done), kNewest);
+  recentMs += weight * (result.milliseconds - recentMs);
   if (!log)
     return;
   bool isLast = done == steps;
@@ -62,11 +65,10 @@ void Progress::print(const StepResult &result) {
   if (result.gradNorm)
     add("  grad norm %.3g", *result.gradNorm);
   if (result.count)
-    add("  %.0f tokens/s", tokens / totalMs * 1000);
+    add("  %.0f tokens/s", double(*result.count) / recentMs * 1000);
   else
-    add("  %.3g steps/s", double(done) / totalMs * 1000);
-  std::string left =
-      formatDuration(totalMs / double(done) * double(steps - done) / 1000);
+    add("  %.3g steps/s", 1000 / recentMs);
+  std::string left = formatDuration(recentMs * double(steps - done) / 1000);
   std::snprintf(text + size, sizeof(text) - size, "  %s left", left.c_str());
   if (terminal)
     *log << "\r\x1b[K" << text << std::flush;

@@ -35,7 +35,8 @@ private:
   int64_t done = 0;
   double totalMs = 0;
   double shownMs = -1e9;
-  double tokens = 0;
+  /// Of a step, over the last ten or so.
+  double recentMs = 0;
   /// Whether the cursor stands at the end of a progress line.
   bool open = false;
 };

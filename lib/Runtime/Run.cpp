@@ -161,16 +161,35 @@ static void printLoss(std::ostream &out, const char *what, double loss) {
   out << text << std::endl;
 }
 
+/// With --memory a run also measures the arena: filled with a mark before, and
+/// looked through after. Not with --poison, which touches all of it.
+static constexpr std::byte kMark{0xA5};
+
+static void beginMeasure(Executor &executor, const RunOptions &options) {
+  if (options.memory && !options.poison)
+    executor.markArena(kMark);
+}
+
+static void endMeasure(const Executor &executor, const RunOptions &options,
+                       const std::string &entry, std::ostream &out) {
+  if (options.memory && !options.poison)
+    out << "entry point " << entry << " touched "
+        << formatCount(executor.highestTouchedByte(kMark))
+        << " bytes of the arena" << std::endl;
+}
+
 static Status runEval(Executor &executor, const RunOptions &options,
                       std::ostream &out) {
   Result<std::unique_ptr<BatchSource>> source =
       openSource(executor.program(), "eval", options);
   if (!source.ok())
     return source.takeStatus();
+  beginMeasure(executor, options);
   Result<EvalSummary> summary =
       evaluate(executor, **source, countSteps(options, **source, 0));
   if (!summary.ok())
     return summary.takeStatus();
+  endMeasure(executor, options, "eval", out);
   printLoss(out, "eval", summary->loss);
   return Status::success();
 }
@@ -193,9 +212,11 @@ static Status runTraining(Executor &executor, const RunOptions &options,
   trainOptions.stopOnNonfinite = options.onNonfinite == "stop";
   trainOptions.log = &log;
   trainOptions.terminal = options.terminal;
+  beginMeasure(executor, options);
   Result<TrainSummary> summary = train(executor, **source, trainOptions);
   if (!summary.ok())
     return summary.takeStatus();
+  endMeasure(executor, options, "train", out);
   if (summary->steps > 0 && !options.dumpGradients.empty())
     PIPER_RETURN_IF_ERROR(
         dumpGradients(executor, entry, options.dumpGradients));

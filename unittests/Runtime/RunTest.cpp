@@ -5,6 +5,7 @@
 
 #include "Piper/Runtime/Run.h"
 
+#include "Piper/Runtime/Report.h"
 #include "TrainingTest.h"
 
 #include <sstream>
@@ -98,6 +99,26 @@ TEST_F(RunTest, Reports) {
   std::string text = run(makeRegression(), options);
   EXPECT_EQ(text.rfind("program regression for cpu", 0), 0u);
   EXPECT_NE(text.find("arena: "), std::string::npos);
+}
+
+// The last buffer of the program is the second result of the task of eval.
+TEST_F(RunTest, MeasuresTheArena) {
+  Program program = makeRegression();
+  const EntryPoint &eval = program.entries[1];
+  const EntryValue &error = eval.values[eval.instructions[0].results[1]];
+  RunOptions options;
+  options.inputs = writeInputs("f", makeData(2));
+  options.eval = options.memory = true;
+  std::string text = run(program, options);
+  std::string line = "entry point eval touched " +
+                     formatCount(error.offset + error.type.numBytes()) +
+                     " bytes of the arena\n";
+  EXPECT_NE(text.find(line), std::string::npos) << text;
+  options.eval = false;
+  EXPECT_NE(run(program, options).find("entry point train touched "),
+            std::string::npos);
+  options.poison = true;
+  EXPECT_EQ(run(program, options).find("touched"), std::string::npos);
 }
 
 TEST_F(RunTest, AFailedRunSavesNothing) {

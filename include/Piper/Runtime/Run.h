@@ -42,7 +42,8 @@ struct RunOptions {
   std::optional<int64_t> generate;
   std::string prompt = "\n";
   double temperature = 0.8;
-  /// --memory, --info: reports; alone they run nothing.
+  /// --memory, --info: reports; alone they run nothing. With a run --memory
+  /// also measures the highest byte of the arena that it touches.
   bool memory = false;
   bool info = false;
   /// --poison.
