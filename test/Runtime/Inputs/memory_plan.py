@@ -1,0 +1,37 @@
+# Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Checks the output of --memory (standard input): the arena is the largest peak; the
+# categories of an entry point add up to its largest sum of live bytes, as the ratio
+# says; the peak is at most 3% above that. Moments and counters lie in the arena whether
+# or not an entry point takes them.
+
+import re
+import sys
+
+
+def number(text):
+    return int(text.replace(",", ""))
+
+
+def main():
+    text = sys.stdin.read()
+    arena = number(re.search(r"^arena: .+ \(([\d,]+) bytes\)", text, re.M)[1])
+    peaks, state = [], 0
+    for entry in text.split("entry point ")[1:]:
+        name = entry.split(":")[0]
+        peak = number(re.search(r"peak .+? \(([\d,]+) bytes\)", entry)[1])
+        parts = {n: number(b) for n, b in re.findall(r"^  ([a-z ]+?) +([\d,]+) bytes$", entry, re.M)}
+        state = parts.setdefault("optimizer state", state)
+        live = sum(parts.values())
+        ratio = float(re.search(r"live bytes = ([\d.]+)", entry)[1])
+        if not live <= peak <= 1.03 * live or abs(ratio - peak / live) > 1e-4:
+            sys.exit(f"memory_plan: @{name} has peak {peak} for {live} live bytes, ratio {ratio}")
+        peaks.append(peak)
+    if not peaks or arena != max(peaks):
+        sys.exit(f"memory_plan: an arena of {arena} bytes for the peaks {peaks}")
+    print(f"{len(peaks)} entry points, arena {arena}")
+
+
+if __name__ == "__main__":
+    main()
