@@ -15,6 +15,19 @@ namespace piper::schedule {
 
 using nlohmann::json;
 
+/// A value in a message: whole if it is short and flat (a file may nest deeper
+/// than the stack), else its type.
+static std::string show(const json &value) {
+  bool flat = value.size() <= 5 &&
+              std::none_of(value.begin(), value.end(), [](const json &part) {
+                return part.is_structured();
+              });
+  if (value.is_structured() && !flat)
+    return value.type_name();
+  return value.dump(-1, ' ', false, json::error_handler_t::replace)
+      .substr(0, 60);
+}
+
 static void append(std::string &out, const std::vector<int> &values) {
   out += '[';
   for (size_t i = 0; i < values.size(); ++i) {
@@ -64,9 +77,10 @@ static void appendCap(std::string &out, const std::vector<int> &cap) {
 std::string toJSON(const Schedule &s) {
   std::string out;
   out.reserve(static_cast<size_t>(s.numActions()) * 16 + 256);
-  out += "{\"kind\":" + json(s.kind).dump() + ",\"P\":" + std::to_string(s.P) +
-         ",\"V\":" + std::to_string(s.V) + ",\"M\":" + std::to_string(s.M) +
-         ",\"stage_rank\":";
+  out += "{\"kind\":" +
+         json(s.kind).dump(-1, ' ', false, json::error_handler_t::replace) +
+         ",\"P\":" + std::to_string(s.P) + ",\"V\":" + std::to_string(s.V) +
+         ",\"M\":" + std::to_string(s.M) + ",\"stage_rank\":";
   append(out, s.stageRank);
   out += ",\"chains\":";
   appendLists<std::vector<int>>(out, s.chains, append);
@@ -122,7 +136,7 @@ private:
 bool Reader::toInt(const json &value, const std::string &name, int &out) {
   if (!value.is_number_integer() || value < -1'000'000'000 ||
       value > 1'000'000'000)
-    return fail("'" + name + "' expects an integer but got " + value.dump());
+    return fail("'" + name + "' expects an integer but got " + show(value));
   out = value.get<int>();
   return true;
 }
@@ -166,7 +180,7 @@ bool Reader::toAction(const json &value, const std::string &name, Action &out) {
   return fail("'" + name +
               "' expects [\"F\"|\"B\"|\"BI\"|\"BW\", stage, mb] or [\"FB\", "
               "stage, mb, stage, mb] but got " +
-              value.dump().substr(0, 60));
+              show(value));
 }
 
 bool Reader::readCap(Schedule &s) {
@@ -245,13 +259,16 @@ Result<std::vector<Schedule>> fromJSON(const std::string &text) {
     return Error{"not JSON: " + std::string(problem.what())};
   }
   if (root.is_object() && root.contains("entries")) {
-    json entries = root["entries"];
+    json entries = std::move(root["entries"]);
     root = std::move(entries);
     if (!root.is_array())
       return Error{"'entries' expects a list"};
   }
-  if (root.is_object())
-    root = json::array({root});
+  if (root.is_object()) {
+    json list = json::array();
+    list.push_back(std::move(root));
+    root = std::move(list);
+  }
   if (!root.is_array())
     return Error{"expects an object, a list of objects, or {\"entries\": []}"};
   std::vector<Schedule> schedules;

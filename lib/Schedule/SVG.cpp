@@ -20,7 +20,7 @@ static const char *fillColor(Pass pass) {
 
 static std::string number(double value) {
   char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.6g", value);
+  std::snprintf(buffer, sizeof buffer, "%.10g", value);
   return buffer;
 }
 

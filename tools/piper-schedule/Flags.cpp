@@ -133,7 +133,7 @@ static const std::vector<Flag> &flagTable() {
       {"--seed", number(0, 1'000'000'000'000,
                         [](Flags &f, int64_t v) { f.request.seed = v; })},
       {"--effort",
-       number(0, 1'000'000'000'000,
+       number(0, 100'000'000'000,
               [](Flags &f, int64_t v) { f.request.effort.evaluations = v; })},
       {"--placement",
        choice<Placement>(

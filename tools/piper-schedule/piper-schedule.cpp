@@ -97,6 +97,8 @@ static int check(const Flags &flags) {
   auto schedules = fromJSON(text.str());
   if (!schedules)
     return fail(flags.check + ": " + schedules.error());
+  if (schedules->empty())
+    return fail(flags.check + ": there is no schedule in it");
   VerifyOptions options;
   options.ascendingBackwards = false;
   int result = 0;

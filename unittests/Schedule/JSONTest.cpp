@@ -107,6 +107,19 @@ TEST(JSON, Refusals) {
   EXPECT_EQ(changed("[\"F\",0,0]", "[\"G\",0,0]"), expects + "[\"G\",0,0]");
   EXPECT_EQ(changed("[\"F\",0,0]", "[\"FB\",0,0]"), expects + "[\"FB\",0,0]");
   EXPECT_EQ(changed("[\"F\",0,0]", "[]"), expects + "[]");
+  EXPECT_EQ(changed("[\"F\",0,0]", "[[0],0,0]"), expects + "array");
   EXPECT_EQ(changed("[\"F\",0,0]", "[\"F\",0,\"0\"]"),
             "entry 0: 'ranks[0]' expects an integer but got \"0\"");
+}
+
+// Deeper than any stack, where a value, an entry or the whole file stands.
+TEST(JSON, DeepNesting) {
+  std::string deep = std::string(300000, '[') + std::string(300000, ']');
+  EXPECT_EQ(changed("\"M\":1", "\"M\":" + deep),
+            "entry 0: 'M' expects an integer but got array");
+  EXPECT_EQ(changed("[\"F\",0,0]", deep).substr(0, 28),
+            "entry 0: 'ranks[0]' expects ");
+  EXPECT_EQ(fromJSON(deep).error(), "entry 0: expects an object");
+  EXPECT_EQ(fromJSON("{\"entries\":" + deep + "}").error(),
+            "entry 0: expects an object");
 }

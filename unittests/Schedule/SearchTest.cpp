@@ -179,6 +179,9 @@ TEST(Search, Refusals) {
   EXPECT_EQ(search(problem(Placement::V, 2, 2, 4, 1), Costs()).error(),
             "kind 'search' needs a limit of at least V = 2 chunk activations "
             "but got 1");
+  EXPECT_EQ(search(problem(Placement::V, 64, 2, 4096, 0), Costs()).error(),
+            "kind 'search' needs P * V * M of at most 262144 but got P = 64, V "
+            "= 2, M = 4096");
   Costs costs;
   costs.forward = {1, 2};
   EXPECT_EQ(search(problem(Placement::V, 2, 2, 4, 4), costs).error(),

@@ -20,6 +20,7 @@
 #include "Piper/Schedule/Verify.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace piper::schedule {
@@ -27,42 +28,32 @@ namespace piper::schedule {
 static constexpr double kSlack = 1e-9;
 
 namespace {
-/// Orders found so far, shortest first.
-class Candidates {
+/// The shortest order found so far.
+class Shortest {
 public:
-  Candidates(const Schedule &problem, const Costs &costs)
+  Shortest(const Schedule &problem, const Costs &costs)
       : problem(problem), costs(costs) {}
 
   void add(std::vector<std::vector<Action>> ranks) {
     Schedule s = problem;
     s.ranks = std::move(ranks);
     auto sim = simulate(s, costs);
-    if (!sim)
+    if (!sim || sim->makespan >= makespan)
       return;
-    Entry entry{sim->makespan, std::move(s.ranks)};
-    auto at = std::upper_bound(
-        entries.begin(), entries.end(), entry,
-        [](const Entry &a, const Entry &b) { return a.makespan < b.makespan; });
-    entries.insert(at, std::move(entry));
-    if (entries.size() > 8)
-      entries.pop_back();
+    makespan = sim->makespan;
+    order = std::move(s.ranks);
   }
 
-  struct Entry {
-    double makespan;
-    std::vector<std::vector<Action>> ranks;
-  };
-  bool empty() const { return entries.empty(); }
-  const Entry &best() const { return entries.front(); }
+  double makespan = std::numeric_limits<double>::infinity();
+  std::vector<std::vector<Action>> order;
 
 private:
   const Schedule &problem;
   const Costs &costs;
-  std::vector<Entry> entries;
 };
 } // namespace
 
-static void addNamedKinds(const Schedule &problem, Candidates &candidates) {
+static void addNamedKinds(const Schedule &problem, Shortest &shortest) {
   for (const KindInfo &kind : kinds()) {
     Request request;
     request.kind = kind.name;
@@ -75,7 +66,7 @@ static void addNamedKinds(const Schedule &problem, Candidates &candidates) {
       continue;
     schedule->cap = problem.cap;
     if (verify(*schedule).empty())
-      candidates.add(std::move(schedule->ranks));
+      shortest.add(std::move(schedule->ranks));
   }
 }
 
@@ -107,11 +98,11 @@ static ListKeys slopeKeys(const StageCosts &costs, int V, double down,
 /// leaves gaps to fill, and weight gradients follow soon.
 static std::vector<std::vector<Action>>
 addListSchedules(const Schedule &problem, const StageCosts &costs,
-                 Candidates &candidates) {
+                 Shortest &shortest) {
   ListScheduler scheduler(problem, costs);
   auto run = [&](const ListKeys &keys) {
     scheduler.run(keys);
-    candidates.add(scheduler.ranks());
+    shortest.add(scheduler.ranks());
   };
   for (double down : {1.0, 2.0, 3.0})
     for (double up : {1.0, 2.0})
@@ -142,20 +133,26 @@ Result<Schedule> search(const Schedule &problem, const Costs &costs,
   if (problem.chains.size() != 1)
     return Error{"kind 'search' needs one chain of stages but got " +
                  std::to_string(problem.chains.size())};
+  if (int64_t(problem.numStages()) * problem.M > kMaxSearched)
+    return Error{"kind 'search' needs P * V * M of at most " +
+                 std::to_string(kMaxSearched) +
+                 " but got P = " + std::to_string(problem.P) +
+                 ", V = " + std::to_string(problem.V) +
+                 ", M = " + std::to_string(problem.M)};
   for (int cap : problem.cap)
     if (cap < problem.V)
       return Error{"kind 'search' needs a limit of at least V = " +
                    std::to_string(problem.V) + " chunk activations but got " +
                    std::to_string(cap)};
 
-  Candidates named(problem, costs), candidates(problem, costs);
+  Shortest named(problem, costs), shortest(problem, costs);
   addNamedKinds(problem, named);
   std::vector<std::vector<std::vector<Action>>> starts;
-  starts.push_back(addListSchedules(problem, *perStage, candidates));
-  starts.push_back(candidates.best().ranks);
-  if (!named.empty()) {
-    starts.push_back(named.best().ranks);
-    candidates.add(named.best().ranks);
+  starts.push_back(addListSchedules(problem, *perStage, shortest));
+  starts.push_back(shortest.order);
+  if (!named.order.empty()) {
+    starts.push_back(named.order);
+    shortest.add(named.order);
   }
   Schedule result = problem;
   result.kind = "search";
@@ -166,19 +163,18 @@ Result<Schedule> search(const Schedule &problem, const Costs &costs,
   OrderGraph graph(problem, *perStage);
   int runs = runsFor(effort.evaluations, graph.size());
   for (int run = 0; run < runs; ++run) {
-    if (candidates.best().makespan <= goal + kSlack ||
+    if (shortest.makespan <= goal + kSlack ||
         !graph.assign(starts[run % starts.size()]))
       break;
     anneal(graph, {seed * 1000003 + run, effort.evaluations / runs, goal});
-    candidates.add(graph.actions());
+    shortest.add(graph.actions());
   }
-  if (isTiny(problem, *perStage) &&
-      candidates.best().makespan > goal + kSlack) {
-    auto shortest = exhaustive(problem, *perStage, candidates.best().makespan);
-    if (!shortest.empty())
-      candidates.add(std::move(shortest));
+  if (isTiny(problem, *perStage) && shortest.makespan > goal + kSlack) {
+    auto proven = exhaustive(problem, *perStage, shortest.makespan);
+    if (!proven.empty())
+      shortest.add(std::move(proven));
   }
-  result.ranks = candidates.best().ranks;
+  result.ranks = shortest.order;
   return result;
 }
 
