@@ -179,7 +179,7 @@ static ParseResult parseInit(AsmParser &parser, Attribute &init) {
   SMLoc loc = parser.getCurrentLocation();
   if (parser.parseAttribute(init))
     return failure();
-  if (!isa<ElementsAttr>(init))
+  if (!isa<DenseElementsAttr>(init))
     return parser.emitError(loc)
            << "expects 'zeros', 'ones', 'normal<S>' or a dense constant";
   return success();
@@ -195,11 +195,16 @@ Attribute ParamAttr::parse(AsmParser &parser, Type) {
   bool frozen = false;
   if (parser.parseLess() || parser.parseString(&name))
     return {};
+  llvm::StringSet<> seen;
   while (succeeded(parser.parseOptionalComma())) {
     SMLoc loc = parser.getCurrentLocation();
     StringRef key;
     if (parser.parseKeyword(&key))
       return {};
+    if (!seen.insert(key).second) {
+      parser.emitError(loc) << "'" << key << "' is given twice";
+      return {};
+    }
     if (key == "dims") {
       if (parseDims(parser, dims))
         return {};

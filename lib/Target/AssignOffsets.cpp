@@ -142,7 +142,8 @@ static int64_t sweep(llvm::ArrayRef<Lifetime> buffers, bool backward,
       if (dead.bytes > 0)
         ranges.release(offsets[ends[nextEnd]], roundUp(dead.bytes));
     }
-    offsets[i] = buffers[i].bytes > 0 ? ranges.take(roundUp(buffers[i].bytes)) : 0;
+    offsets[i] =
+        buffers[i].bytes > 0 ? ranges.take(roundUp(buffers[i].bytes)) : 0;
   }
   return ranges.size();
 }

@@ -14,14 +14,56 @@ using namespace mlir::piper;
 // Bodies
 //===----------------------------------------------------------------------===//
 
+/// Whether the first result of a step lies in the first operand by the kernel's
+/// nature, so that nothing is written.
+static bool isView(const rt::Function &function, const rt::Function::Step &step,
+                   const rt::KernelEntry &kernel) {
+  int64_t offset = kernel.viewOffset ? kernel.viewOffset(step.spec) : -1;
+  if (offset < 0)
+    return false;
+  const rt::FunctionValue &source = function.values[step.operands[0]];
+  const rt::FunctionValue &view = function.values[step.results[0]];
+  return source.base == view.base && source.index == view.index &&
+         source.offset + offset == view.offset;
+}
+
+/// What lies in result #i at the end of the body must be the value that is
+/// returned there. `writes` has the values that steps write, in order.
+static LogicalResult checkReturned(func::FuncOp function,
+                                   const rt::Function &result,
+                                   ArrayRef<int32_t> writes,
+                                   const DenseMap<Value, int32_t> &index) {
+  using Base = rt::FunctionValue::Base;
+  for (OpOperand &operand : function.front().getTerminator()->getOpOperands()) {
+    int32_t number = operand.getOperandNumber();
+    int32_t returned = index.lookup(operand.get());
+    const rt::FunctionValue &place = result.values[returned];
+    if (place.base != Base::Result || place.index != number ||
+        place.offset != 0)
+      return function.emitOpError()
+             << "expects the value returned as result #" << number
+             << " to lie there but its place is another";
+    const int32_t *from = llvm::find(writes, returned);
+    for (int32_t later :
+         llvm::make_range(from == writes.end() ? from : from + 1, writes.end()))
+      if (result.values[later].base == Base::Result &&
+          result.values[later].index == number)
+        return function.emitOpError()
+               << "overwrites result #" << number
+               << " after the value that is returned there";
+  }
+  return success();
+}
+
 FailureOr<rt::Function> mlir::piper::buildFunction(func::FuncOp function,
                                                    const rt::Target &target) {
   auto memory = function->getAttrOfType<MemoryAttr>(
       PiperDialect::MemoryAttrHelper::getNameStr());
   if (!memory)
-    return function.emitOpError() << "expects the attribute '"
-                                  << PiperDialect::MemoryAttrHelper::getNameStr()
-                                  << "' that piper-plan-memory sets";
+    return function.emitOpError()
+           << "expects the attribute '"
+           << PiperDialect::MemoryAttrHelper::getNameStr()
+           << "' that piper-plan-memory sets";
   Block &body = function.front();
   size_t numResults = 0, numOps = 0;
   for (Operation &op : body.without_terminator()) {
@@ -31,9 +73,10 @@ FailureOr<rt::Function> mlir::piper::buildFunction(func::FuncOp function,
   if (memory.getValues().size() != 3 * numResults ||
       memory.getKernels().size() != numOps)
     return function.emitOpError()
-           << "expects the places of " << numResults << " values and the scratch of "
-           << numOps << " kernels but got " << memory.getValues().size() / 3
-           << " and " << memory.getKernels().size();
+           << "expects the places of " << numResults
+           << " values and the scratch of " << numOps << " kernels but got "
+           << memory.getValues().size() / 3 << " and "
+           << memory.getKernels().size();
 
   rt::Function result;
   result.name = function.getSymName().str();
@@ -49,12 +92,14 @@ FailureOr<rt::Function> mlir::piper::buildFunction(func::FuncOp function,
   for (Type type : function.getResultTypes())
     result.results.push_back(convertType(type));
 
+  SmallVector<int32_t> writes;
   auto places = memory.getValues().begin();
   for (auto [number, op] : llvm::enumerate(body.without_terminator())) {
     for (Value value : op.getResults()) {
       int64_t base = *places++, of = *places++, offset = *places++;
       if (base < 0 || base > 2)
-        return op.emitOpError() << "expects a base of 0, 1 or 2 for its place but got " << base;
+        return op.emitOpError()
+               << "expects a base of 0, 1 or 2 for its place but got " << base;
       index[value] = result.values.size();
       result.values.push_back({convertType(value.getType()),
                                static_cast<rt::FunctionValue::Base>(base),
@@ -75,8 +120,12 @@ FailureOr<rt::Function> mlir::piper::buildFunction(func::FuncOp function,
     step.workspaceBytes = scratch < 0 || !(*kernel)->workspaceBytes
                               ? 0
                               : (*kernel)->workspaceBytes(step.spec, target);
+    if (!isView(result, step, **kernel))
+      llvm::append_range(writes, step.results);
     result.steps.push_back(std::move(step));
   }
+  if (failed(checkReturned(function, result, writes, index)))
+    return failure();
   return result;
 }
 
@@ -164,12 +213,14 @@ FailureOr<int32_t> ProgramBuilder::addState(EntryOp entry, unsigned argument,
   if (known.type != state.type || known.offset != offset)
     return entry.emitOpError()
            << "expects '" << state.name << "' to be " << known.type.str()
-           << " at offset " << known.offset << " as in the other entry points but got "
-           << state.type.str() << " at offset " << offset;
+           << " at offset " << known.offset
+           << " as in the other entry points but got " << state.type.str()
+           << " at offset " << offset;
   return found->second;
 }
 
-LogicalResult ProgramBuilder::addArguments(EntryOp entry, rt::EntryPoint &point) {
+LogicalResult ProgramBuilder::addArguments(EntryOp entry,
+                                           rt::EntryPoint &point) {
   std::optional<ArrayRef<int64_t>> offsets = entry.getOffsets();
   if (!offsets || offsets->size() != entry.getNumArguments())
     return entry.emitOpError()
@@ -179,7 +230,8 @@ LogicalResult ProgramBuilder::addArguments(EntryOp entry, rt::EntryPoint &point)
     unsigned number = argument.getArgNumber();
     int32_t index = point.values.size();
     values[argument] = index;
-    point.values.push_back({convertType(argument.getType()), (*offsets)[number]});
+    point.values.push_back(
+        {convertType(argument.getType()), (*offsets)[number]});
     if (auto input = entry.getArgAttrOfType<InputAttr>(
             number, PiperDialect::InputAttrHelper::getNameStr())) {
       rt::Binding binding{input.getName().str(), index, {}};
@@ -206,7 +258,8 @@ FailureOr<int32_t> ProgramBuilder::functionIndex(TaskOp task) {
     return found->second;
   auto function = symbols.lookup<func::FuncOp>(task.getCallee());
   if (!function || function.isExternal())
-    return task.emitOpError() << "expects a function '" << task.getCallee() << "' with a body";
+    return task.emitOpError()
+           << "expects a function '" << task.getCallee() << "' with a body";
   FailureOr<rt::Function> built = buildFunction(function, result.target);
   if (failed(built))
     return failure();
@@ -220,9 +273,9 @@ LogicalResult ProgramBuilder::addTask(TaskOp task, rt::EntryPoint &point) {
     return failure();
   std::optional<ArrayRef<int64_t>> offsets = task.getOffsets();
   if (!offsets || offsets->size() != task.getNumResults())
-    return task.emitOpError() << "expects one offset for each of its "
-                              << task.getNumResults() << " results but got "
-                              << (offsets ? offsets->size() : 0);
+    return task.emitOpError()
+           << "expects one offset for each of its " << task.getNumResults()
+           << " results but got " << (offsets ? offsets->size() : 0);
   rt::Instruction instruction;
   instruction.function = *function;
   for (Value operand : task.getInputs())
@@ -255,8 +308,8 @@ LogicalResult ProgramBuilder::addResults(EntryOp entry, rt::EntryPoint &point) {
     if (!next)
       continue;
     auto state = states.find(next.getValue());
-    if (state == states.end() ||
-        result.state[state->second].offset != point.values[values[value]].offset)
+    if (state == states.end() || result.state[state->second].offset !=
+                                     point.values[values[value]].offset)
       return entry.emitOpError()
              << "expects the next value of '" << next.getValue()
              << "' to lie where the state lies";
@@ -273,7 +326,8 @@ LogicalResult ProgramBuilder::addEntry(EntryOp entry) {
   for (Operation &op : entry.getBody().front().without_terminator()) {
     auto task = dyn_cast<TaskOp>(op);
     if (!task)
-      return op.emitOpError() << "expects only tasks in an entry point of a plan";
+      return op.emitOpError()
+             << "expects only tasks in an entry point of a plan";
     if (failed(addTask(task, point)))
       return failure();
   }
@@ -285,7 +339,8 @@ LogicalResult ProgramBuilder::addEntry(EntryOp entry) {
   if (DictionaryAttr categories = entry.getCategoriesAttr())
     for (NamedAttribute category : categories)
       if (auto number = dyn_cast<IntegerAttr>(category.getValue()))
-        point.categories.emplace_back(category.getName().str(), number.getInt());
+        point.categories.emplace_back(category.getName().str(),
+                                      number.getInt());
   result.entries.push_back(std::move(point));
   return success();
 }
@@ -317,7 +372,8 @@ FailureOr<rt::Program> mlir::piper::buildProgram(ModuleOp module) {
   ProgramOp program;
   for (ProgramOp candidate : module.getOps<ProgramOp>()) {
     if (program)
-      return candidate.emitOpError() << "expects one program but this is a second one";
+      return candidate.emitOpError()
+             << "expects one program but this is a second one";
     program = candidate;
   }
   if (!program)

@@ -45,7 +45,8 @@ std::vector<uint8_t> mlir::piper::denseBytes(DenseElementsAttr value) {
     return bytes;
   }
   ArrayRef<char> raw = value.getRawData();
-  for (size_t i = 0; i < bytes.size(); i += value.isSplat() ? width : raw.size())
+  for (size_t i = 0; i < bytes.size();
+       i += value.isSplat() ? width : raw.size())
     std::copy(raw.begin(), raw.end(), bytes.begin() + i);
   return bytes;
 }
@@ -71,9 +72,9 @@ static bool addAttribute(rt::Attributes &attributes, StringRef name,
         return true;
       })
       .Case<DenseI64ArrayAttr>([&](DenseI64ArrayAttr numbers) {
-        attributes.set(name.str(), std::vector<int64_t>(
-                                       numbers.asArrayRef().begin(),
-                                       numbers.asArrayRef().end()));
+        attributes.set(name.str(),
+                       std::vector<int64_t>(numbers.asArrayRef().begin(),
+                                            numbers.asArrayRef().end()));
         return true;
       })
       .Case<DenseElementsAttr>([&](DenseElementsAttr dense) {
@@ -90,15 +91,18 @@ FailureOr<rt::KernelSpec> mlir::piper::buildKernelSpec(Operation *op) {
     spec.operands.push_back(convertType(type));
   for (Type type : op->getResultTypes())
     spec.results.push_back(convertType(type));
-  auto properties = dyn_cast_or_null<DictionaryAttr>(op->getPropertiesAsAttribute());
+  auto properties =
+      dyn_cast_or_null<DictionaryAttr>(op->getPropertiesAsAttribute());
   if (!properties)
     return spec;
   for (NamedAttribute attribute : properties)
-    if (!addAttribute(spec.attributes, attribute.getName(), attribute.getValue()))
-      return op->emitOpError() << "expects attribute '" << attribute.getName().strref()
-                               << "' to be a number, text, list or dense constant "
-                                  "but got "
-                               << attribute.getValue();
+    if (!addAttribute(spec.attributes, attribute.getName(),
+                      attribute.getValue()))
+      return op->emitOpError()
+             << "expects attribute '" << attribute.getName().strref()
+             << "' to be a number, text, list or dense constant "
+                "but got "
+             << attribute.getValue();
   return spec;
 }
 

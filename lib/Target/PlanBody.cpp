@@ -58,6 +58,7 @@ private:
   func::FuncOp function;
   const rt::Target &target;
   Block &body;
+  std::vector<Operation *> ops;
   std::vector<rt::KernelSpec> specs;
   std::vector<const rt::KernelEntry *> kernels;
   DenseMap<Operation *, int> steps;
@@ -77,12 +78,14 @@ LogicalResult BodyPlanner::describeOps() {
       return failure();
     int step = specs.size();
     steps[&op] = step;
+    ops.push_back(&op);
     kernels.push_back(*kernel);
     specs.push_back(std::move(*spec));
     for (Value operand : op.getOperands())
       lastUse[operand] = step;
   }
-  for (auto [index, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
+  for (auto [index, value] :
+       llvm::enumerate(body.getTerminator()->getOperands())) {
     if (isa<BlockArgument>(value) || !returned.try_emplace(value, index).second)
       return function.emitOpError()
              << "expects each result to be a value of its own but result #"
@@ -122,7 +125,8 @@ bool BodyPlanner::joinView(Operation *op, int step) {
     buffer.index = index;
   }
   places[view] = place;
-  buffer.lifetime.end = std::max<int64_t>(buffer.lifetime.end, lastUse.lookup(view));
+  buffer.lifetime.end =
+      std::max<int64_t>(buffer.lifetime.end, lastUse.lookup(view));
   return true;
 }
 
@@ -136,8 +140,14 @@ int BodyPlanner::joinDyingOperand(Operation *op, int step, int result) {
   for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
     Place place = places[operand];
     Buffer &buffer = buffers[place.buffer];
-    bool usable = buffer.base == Buffer::Workspace && buffer.lifetime.end == step &&
-                  place.offset == 0 && buffer.lifetime.bytes == bytes(value);
+    bool usable = buffer.base == Buffer::Workspace &&
+                  buffer.lifetime.end == step && place.offset == 0 &&
+                  buffer.lifetime.bytes == bytes(value);
+    // Nor may another result, that nothing reads, have taken it.
+    usable &=
+        llvm::none_of(op->getResults().take_front(result), [&](Value other) {
+          return places[other].buffer == place.buffer;
+        });
     // Another operand in the same buffer would be overwritten too early.
     usable &= llvm::count_if(op->getOperands(), [&](Value other) {
                 return places[other].buffer == place.buffer;
@@ -173,15 +183,16 @@ void BodyPlanner::placeResults(Operation *op, int step) {
   }
 }
 
-/// Result r may share the memory of argument a if the buffer of r is first written
-/// by an op that may overwrite a in place, and nothing reads a afterwards.
+/// Result r may share the memory of argument a if the buffer of r is first
+/// written by an op that may overwrite a in place, and nothing reads a
+/// afterwards.
 void BodyPlanner::findInPlacePairs(SmallVectorImpl<InPlacePair> &inPlace) {
   for (auto [value, result] : returned) {
     int buffer = places[value].buffer;
     if (buffers[buffer].base != Buffer::Result || places[value].offset != 0)
       continue;
     int first = buffers[buffer].lifetime.begin;
-    auto op = std::next(body.begin(), first);
+    Operation *op = ops[first];
     if (!kernels[first]->mayAlias)
       continue;
     for (OpResult written : op->getResults()) {
@@ -190,14 +201,16 @@ void BodyPlanner::findInPlacePairs(SmallVectorImpl<InPlacePair> &inPlace) {
       for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
         Place place = places[operand];
         const Buffer &source = buffers[place.buffer];
-        bool dies = source.base == Buffer::Operand && source.lifetime.end <= first;
+        if (source.base != Buffer::Operand)
+          continue;
+        bool dies = source.lifetime.end <= first;
         bool whole = place.offset == 0 &&
                      bytes(body.getArgument(source.index)) == bytes(value) &&
                      bytes(operand) == bytes(value);
         bool once = llvm::count_if(op->getOperands(), [&](Value other) {
                       return places[other].buffer == place.buffer;
                     }) == 1;
-        if (source.base == Buffer::Operand && dies && whole && once &&
+        if (dies && whole && once &&
             kernels[first]->mayAlias(specs[first], index,
                                      written.getResultNumber()))
           inPlace.push_back({source.index, result});
@@ -225,7 +238,8 @@ void BodyPlanner::assign() {
     if (needed <= 0)
       continue;
     scratch[step] = lifetimes.size();
-    lifetimes.push_back({static_cast<int64_t>(step), static_cast<int64_t>(step), needed, 0});
+    lifetimes.push_back(
+        {static_cast<int64_t>(step), static_cast<int64_t>(step), needed, 0});
   }
   OffsetsSummary summary = assignOffsets(lifetimes);
   SmallVector<int64_t> values, workspaces;
@@ -233,13 +247,15 @@ void BodyPlanner::assign() {
     for (Value value : op.getResults()) {
       Place place = places[value];
       const Buffer &buffer = buffers[place.buffer];
-      int64_t base = slots[place.buffer] < 0 ? 0 : lifetimes[slots[place.buffer]].offset;
+      int64_t base =
+          slots[place.buffer] < 0 ? 0 : lifetimes[slots[place.buffer]].offset;
       values.append({buffer.base, buffer.index, base + place.offset});
     }
     int slot = scratch[steps[&op]];
     workspaces.push_back(slot < 0 ? -1 : lifetimes[slot].offset);
   }
-  auto *dialect = cast<PiperDialect>(body.getParentOp()->getContext()->getLoadedDialect("piper"));
+  auto *dialect = cast<PiperDialect>(
+      body.getParentOp()->getContext()->getLoadedDialect("piper"));
   dialect->getMemoryAttrHelper().setAttr(
       function, MemoryAttr::get(function.getContext(), summary.bytes, values,
                                 workspaces));

@@ -4,11 +4,12 @@
 // Adds the entry point `eval`: the loss of `train`, without dropout.
 //
 // 1. Clone `train` under the name `eval`, unless the model has one.
-// 2. In `eval` and every other entry point but `train`, replace dropout by its operand, and
+// 2. In `eval` and every other entry point but `train`, replace dropout by its
+// operand, and
 //    switch it off in attention.
 
-#include "Piper/Transforms/BodyTable.h"
 #include "Piper/Transforms/Passes.h"
+#include "Piper/Transforms/Verify.h"
 
 namespace mlir::piper {
 #define GEN_PASS_DEF_PIPERADDEVALUATION
@@ -43,7 +44,8 @@ class PiperAddEvaluationPass
     : public mlir::piper::impl::PiperAddEvaluationBase<PiperAddEvaluationPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (failed(expectLevel(module, getArgument(), Level::Model)))
+    if (failed(expectLevel(module, getArgument(), Level::Model)) ||
+        failed(verifyModel(module)))
       return signalPassFailure();
     SymbolTable symbols(module);
     auto train = symbols.lookup<func::FuncOp>("train");

@@ -4,16 +4,18 @@
 // Adds the backward tasks to `train`.
 //
 // 1. Find the values that depend on a trainable parameter.
-// 2. From the loss backward, for each task that has a gradient to give: differentiate its
+// 2. From the loss backward, for each task that has a gradient to give:
+// differentiate its
 //    body (once for each combination of gradients), call the form that saves,
-//    and append the backward task. The epilogue comes first; its gradients, the seeds of the
-//    backward, may depend on the prologue only and go there.
+//    and append the backward task. The epilogue comes first; its gradients, the
+//    seeds of the backward, may depend on the prologue only and go there.
 // 3. A value with several gradients gets their sum; a parameter only at the
 //    end, in the order of the segments that use it.
 // 4. Return the gradients of the parameters.
 
 #include "Piper/Transforms/DifferentiateBody.h"
 #include "Piper/Transforms/Passes.h"
+#include "Piper/Transforms/Verify.h"
 
 namespace mlir::piper {
 #define GEN_PASS_DEF_PIPERAUTODIFF
@@ -32,6 +34,7 @@ public:
   LogicalResult run();
 
 private:
+  LogicalResult findLoss();
   void findVaried();
   void findInsertionPoints();
   const SmallVector<BitVector> &dependences(func::FuncOp body);
@@ -106,7 +109,8 @@ void Differentiator::findInsertionPoints() {
 }
 
 /// Adds up gradients, first to last.
-Value Differentiator::sum(ArrayRef<Value> parts, TaskOp like, Operation *before) {
+Value Differentiator::sum(ArrayRef<Value> parts, TaskOp like,
+                          Operation *before) {
   Value total = parts.front();
   for (Value part : parts.drop_front()) {
     Type type = total.getType();
@@ -125,9 +129,9 @@ Value Differentiator::sum(ArrayRef<Value> parts, TaskOp like, Operation *before)
   return total;
 }
 
-FailureOr<Derivative *>
-Differentiator::derive(TaskOp task, ArrayRef<ResultGradient> results,
-                       ArrayRef<bool> wanted) {
+FailureOr<Derivative *> Differentiator::derive(TaskOp task,
+                                               ArrayRef<ResultGradient> results,
+                                               ArrayRef<bool> wanted) {
   std::string key = task.getCallee().str() + "(";
   for (ResultGradient result : results)
     key += '0' + static_cast<int>(result);
@@ -154,17 +158,19 @@ LogicalResult Differentiator::verifySeed(TaskOp task, ValueRange operands) {
       continue;
     InFlightDiagnostic diagnostic =
         task.emitOpError()
-        << "expects the loss to be linear in what is summed over the batch, so that "
+        << "expects the loss to be linear in what is summed over the batch, so "
+           "that "
            "the batch can be split, but its gradient depends on such a sum";
-    diagnostic.attachNote(definition.getLoc()) << "the sum is made here";
+    diagnostic.attachNote(definition.getLoc())
+        << "the sum is made by the task that begins here";
     return diagnostic;
   }
   return success();
 }
 
-LogicalResult
-Differentiator::appendBackward(TaskOp task, const Derivative &derivative,
-                               ArrayRef<Value> resultGradients) {
+LogicalResult Differentiator::appendBackward(TaskOp task,
+                                             const Derivative &derivative,
+                                             ArrayRef<Value> resultGradients) {
   SmallVector<Value> operands;
   for (const Derivative::Source &source : derivative.operands)
     operands.push_back(source.kind == Derivative::Source::ResultGradient
@@ -207,9 +213,10 @@ LogicalResult Differentiator::differentiate(TaskOp task) {
     resultGradients.push_back(parts.empty() ? Value()
                                             : sum(parts, task, beforeEpilogue));
   }
-  SmallVector<bool> wanted = llvm::map_to_vector(task.getInputs(), [&](Value operand) {
-    return varied.contains(operand) && isFloat(operand);
-  });
+  SmallVector<bool> wanted =
+      llvm::map_to_vector(task.getInputs(), [&](Value operand) {
+        return varied.contains(operand) && isFloat(operand);
+      });
   if (!any || !llvm::is_contained(wanted, true))
     return success();
   FailureOr<Derivative *> derivative = derive(task, kinds, wanted);
@@ -218,8 +225,8 @@ LogicalResult Differentiator::differentiate(TaskOp task) {
   // Call the form that saves.
   OpBuilder builder(task);
   TaskOp forward = createTask(builder, task.getLoc(), (*derivative)->forward,
-                              task.getInputs(), task.getPass(), task.getTagsAttr(),
-                              task.getSalt());
+                              task.getInputs(), task.getPass(),
+                              task.getTagsAttr(), task.getSalt());
   for (auto [from, to] : llvm::zip(task.getOuts(), forward.getOuts()))
     from.replaceAllUsesWith(to);
   if (beforeBody == task)
@@ -240,9 +247,10 @@ void Differentiator::returnGradients() {
       continue;
     auto found = gradients.find(argument);
     if (found == gradients.end()) {
-      function.emitRemark() << "parameter '" << param.getName().getValue()
-                            << "' is not reached by the loss: it has no gradient and "
-                               "is left alone";
+      function.emitRemark()
+          << "parameter '" << param.getName().getValue()
+          << "' is not reached by the loss: it has no gradient and "
+             "is left alone";
       continue;
     }
     SmallVector<Value> parts(llvm::reverse(found->second));
@@ -256,12 +264,30 @@ void Differentiator::returnGradients() {
   terminator->insertOperands(index, results);
 }
 
-LogicalResult Differentiator::run() {
-  for (unsigned i = 0; i < function.getNumResults(); ++i)
+LogicalResult Differentiator::findLoss() {
+  for (unsigned i = 0; i < function.getNumResults(); ++i) {
+    if (function.getResultAttr(i,
+                               PiperDialect::GradientAttrHelper::getNameStr()))
+      return function.emitOpError()
+             << "expects a loss to differentiate but has gradients already";
     if (auto name = function.getResultAttrOfType<StringAttr>(
             i, PiperDialect::OutputAttrHelper::getNameStr()))
       if (name == "loss")
         loss = block.getTerminator()->getOperand(i);
+  }
+  if (!loss)
+    return function.emitOpError()
+           << "expects a result {piper.output = \"loss\"}";
+  if (!isFloat(loss) || cast<RankedTensorType>(loss.getType()).getRank() != 0)
+    return function.emitOpError()
+           << "expects the loss to be tensor<f32> or tensor<f64> but got "
+           << loss.getType();
+  return success();
+}
+
+LogicalResult Differentiator::run() {
+  if (failed(findLoss()))
+    return failure();
   findInsertionPoints();
   findVaried();
   SmallVector<TaskOp> tasks(block.getOps<TaskOp>());
@@ -277,7 +303,8 @@ class PiperAutodiffPass
     : public mlir::piper::impl::PiperAutodiffBase<PiperAutodiffPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (failed(expectLevel(module, getArgument(), Level::DAG)))
+    if (failed(expectLevel(module, getArgument(), Level::DAG)) ||
+        failed(verifyTasks(module)))
       return signalPassFailure();
     BodyTable bodies(module);
     for (func::FuncOp entry : getEntryFunctions(module))

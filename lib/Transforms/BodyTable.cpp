@@ -54,7 +54,8 @@ BodyTable::build(StringRef name, Location loc, TypeRange operands,
       return found->second;
     }
   }
-  // Bodies stand at the end of the module, in the order in which they were made.
+  // Bodies stand at the end of the module, in the order in which they were
+  // made.
   symbols.insert(function);
   return function;
 }
@@ -82,7 +83,8 @@ func::FuncOp BodyTable::lookup(TaskOp task) const {
 void BodyTable::eraseUnused() {
   DenseSet<StringRef> used;
   module.walk([&](TaskOp task) { used.insert(task.getCallee()); });
-  for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
+  for (auto function :
+       llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
     if (function.isPrivate() && !used.contains(function.getSymName())) {
       known.erase(key(function));
       symbols.erase(function);
@@ -119,9 +121,9 @@ LogicalResult mlir::piper::expectLevel(ModuleOp module, StringRef pass,
   Level got = getLevel(module);
   if (got == level)
     return success();
-  return module.emitError() << "'" << pass << "' expects level '"
-                            << stringifyLevel(level) << "' but got '"
-                            << stringifyLevel(got) << "'";
+  return module.emitError()
+         << "'" << pass << "' expects level '" << stringifyLevel(level)
+         << "' but got '" << stringifyLevel(got) << "'";
 }
 
 SmallVector<func::FuncOp> mlir::piper::getEntryFunctions(ModuleOp module) {

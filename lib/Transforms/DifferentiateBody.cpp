@@ -3,7 +3,8 @@
 //
 // Differentiates one body.
 //
-// 1. In a copy of the body, append the gradient ops, last op first; ops that can save
+// 1. In a copy of the body, append the gradient ops, last op first; ops that
+// can save
 //    statistics are replaced by the form that does.
 // 2. Drop gradient ops without a use.
 // 3. Decide, in program order, for each value of the forward that the gradient
@@ -67,7 +68,7 @@ private:
   void chooseSaved();
   void buildForward();
   void buildBackward();
-  Value remake(OpBuilder &builder, IRMapping &mapping, Value value);
+  void remake(OpBuilder &builder, IRMapping &mapping, Value value);
 
   bool isForward(Value value) {
     if (auto argument = dyn_cast<BlockArgument>(value))
@@ -136,8 +137,8 @@ static Value joinPads(OpBuilder &builder, Value first, Value second) {
   }
   SmallVector<int64_t> shape(aType.getShape());
   shape[*dim] += bType.getDimSize(*dim);
-  Value joined = ConcatOp::create(builder, first.getLoc(), aType.clone(shape), parts,
-                                  builder.getI64IntegerAttr(*dim));
+  Value joined = ConcatOp::create(builder, first.getLoc(), aType.clone(shape),
+                                  parts, builder.getI64IntegerAttr(*dim));
   return builder.createOrFold<PadOp>(first.getLoc(), first.getType(), joined,
                                      a.getOffsets());
 }
@@ -148,8 +149,8 @@ void BodyDifferentiator::addGradient(Value value, Value gradient) {
     OpBuilder builder(block.getTerminator());
     Value joined = joinPads(builder, sum, gradient);
     gradient = joined ? joined
-                      : AddOp::create(builder, gradient.getLoc(), value.getType(),
-                                      sum, gradient);
+                      : AddOp::create(builder, gradient.getLoc(),
+                                      value.getType(), sum, gradient);
   }
   sum = gradient;
 }
@@ -168,13 +169,17 @@ Operation *BodyDifferentiator::withSavedResults(Operation *op) {
   state.addAttributes(op->getAttrs());
   OpBuilder builder(op);
   Operation *replacement = builder.create(state);
-  for (auto [from, to] : llvm::zip(op->getResults(), replacement->getResults())) {
+  for (auto [from, to] :
+       llvm::zip(op->getResults(), replacement->getResults())) {
     from.replaceAllUsesWith(to);
     llvm::replace(results, Value(from), Value(to));
-    if (varied.contains(from))
+    // A later value may get the address of an erased one.
+    if (varied.erase(from))
       varied.insert(to);
-    if (Value gradient = gradients.lookup(from))
+    if (Value gradient = gradients.lookup(from)) {
+      gradients.erase(from);
       gradients[to] = gradient;
+    }
   }
   op->erase();
   return replacement;
@@ -193,11 +198,14 @@ LogicalResult BodyDifferentiator::differentiate(Operation *op) {
   auto interface = cast<DifferentiableOpInterface>(op);
   SmallVector<Value> resultGradients = llvm::map_to_vector(
       op->getResults(), [&](Value result) { return gradients.lookup(result); });
-  SmallVector<bool> operandWanted = llvm::map_to_vector(op->getOperands(), isVaried);
+  SmallVector<bool> operandWanted =
+      llvm::map_to_vector(op->getOperands(), isVaried);
   SmallVector<Value> operandGradients(op->getNumOperands());
   OpBuilder builder(block.getTerminator());
-  interface.buildGradient(builder, resultGradients, operandWanted, operandGradients);
-  for (auto [operand, gradient] : llvm::zip_equal(op->getOperands(), operandGradients))
+  interface.buildGradient(builder, resultGradients, operandWanted,
+                          operandGradients);
+  for (auto [operand, gradient] :
+       llvm::zip_equal(op->getOperands(), operandGradients))
     if (gradient)
       addGradient(operand, gradient);
   return success();
@@ -206,15 +214,16 @@ LogicalResult BodyDifferentiator::differentiate(Operation *op) {
 LogicalResult BodyDifferentiator::appendGradients() {
   Operation *terminator = block.getTerminator();
   llvm::append_range(results, terminator->getOperands());
-  for (auto [argument, isWanted] : llvm::zip_equal(block.getArguments(), wanted))
+  for (auto [argument, isWanted] :
+       llvm::zip_equal(block.getArguments(), wanted))
     if (isWanted)
       varied.insert(argument);
   SmallVector<Operation *> ops;
   for (Operation &op : block.without_terminator()) {
     ops.push_back(&op);
-    if (!isa<StopGradientOp>(op) && llvm::any_of(op.getOperands(), [&](Value operand) {
-          return varied.contains(operand);
-        }))
+    if (!isa<StopGradientOp>(op) &&
+        llvm::any_of(op.getOperands(),
+                     [&](Value operand) { return varied.contains(operand); }))
       for (Value result : op.getResults())
         if (isFloat(result))
           varied.insert(result);
@@ -226,8 +235,10 @@ LogicalResult BodyDifferentiator::appendGradients() {
     if (kind == ResultGradient::One) {
       auto type = cast<RankedTensorType>(result.getType());
       auto one = builder.getFloatAttr(type.getElementType(), 1.0);
-      addGradient(result, ConstantOp::create(builder, result.getLoc(),
-                                             cast<ElementsAttr>(DenseElementsAttr::get(type, one))));
+      addGradient(result,
+                  ConstantOp::create(
+                      builder, result.getLoc(),
+                      cast<ElementsAttr>(DenseElementsAttr::get(type, one))));
     }
   }
   Operation *lastForward = ops.empty() ? nullptr : ops.back();
@@ -260,7 +271,8 @@ void BodyDifferentiator::describeGradients() {
     if (kind == ResultGradient::Given)
       given.push_back(index);
   for (unsigned i = 0; i < original.getNumArguments(); ++i) {
-    Value gradient = wanted[i] ? gradients.lookup(block.getArgument(i)) : Value();
+    Value gradient =
+        wanted[i] ? gradients.lookup(block.getArgument(i)) : Value();
     if (!gradient)
       continue;
     auto argument = dyn_cast<BlockArgument>(gradient);
@@ -272,8 +284,8 @@ void BodyDifferentiator::describeGradients() {
     }
     // A body never returns its operand, nor a value of the forward: copy it.
     if (isForward(gradient)) {
-      gradient = ScaleOp::create(builder, gradient.getLoc(), gradient.getType(), gradient,
-                                 APFloat(1.0));
+      gradient = ScaleOp::create(builder, gradient.getLoc(), gradient.getType(),
+                                 gradient, APFloat(1.0));
       gradientOps.push_back(gradient.getDefiningOp());
     }
     returned.insert(gradient);
@@ -316,8 +328,9 @@ bool BodyDifferentiator::canRemake(Value value) {
   auto interface = dyn_cast<DifferentiableOpInterface>(op);
   bool cheap = op->hasTrait<OpTrait::ConstantLike>() ||
                (interface && interface.isCheapToRecompute());
-  bool can = cheap && llvm::all_of(op->getOperands(),
-                                   [&](Value operand) { return canRemake(operand); });
+  bool can = cheap && llvm::all_of(op->getOperands(), [&](Value operand) {
+               return canRemake(operand);
+             });
   return remakable[value] = can;
 }
 
@@ -346,30 +359,41 @@ void BodyDifferentiator::chooseSaved() {
 void BodyDifferentiator::buildForward() {
   SmallVector<Value> values(results);
   llvm::append_range(values, saved);
-  ValueRange operands = block.getArguments().take_front(original.getNumArguments());
-  derivative.forward = bodies.build(
-      (original.getSymName() + ".fw").str(), original.getLoc(), operands.getTypes(),
-      [&](OpBuilder &builder, ValueRange arguments) {
-        IRMapping mapping;
-        mapping.map(operands, arguments);
-        for (Operation *op : forwardOps)
-          builder.clone(*op, mapping);
-        return llvm::map_to_vector(
-            values, [&](Value value) { return mapping.lookup(value); });
-      },
-      /*share=*/false);
+  ValueRange operands =
+      block.getArguments().take_front(original.getNumArguments());
+  derivative.forward =
+      bodies.build((original.getSymName() + ".fw").str(), original.getLoc(),
+                   operands.getTypes(),
+                   [&](OpBuilder &builder, ValueRange arguments) {
+                     IRMapping mapping;
+                     mapping.map(operands, arguments);
+                     for (Operation *op : forwardOps)
+                       builder.clone(*op, mapping);
+                     return llvm::map_to_vector(values, [&](Value value) {
+                       return mapping.lookup(value);
+                     });
+                   },
+                   /*share=*/false);
 }
 
 /// Clones what makes `value` again.
-Value BodyDifferentiator::remake(OpBuilder &builder, IRMapping &mapping,
-                                 Value value) {
-  if (Value known = mapping.lookupOrNull(value))
-    return known;
-  Operation *op = value.getDefiningOp();
-  for (Value operand : op->getOperands())
-    remake(builder, mapping, operand);
-  builder.clone(*op, mapping);
-  return mapping.lookup(value);
+void BodyDifferentiator::remake(OpBuilder &builder, IRMapping &mapping,
+                                Value value) {
+  // With a stack of its own: a chain may be long.
+  SmallVector<Value> stack = {value};
+  while (!stack.empty()) {
+    Value top = stack.back();
+    size_t depth = stack.size();
+    if (!mapping.contains(top))
+      for (Value operand : llvm::reverse(top.getDefiningOp()->getOperands()))
+        if (!mapping.contains(operand))
+          stack.push_back(operand);
+    if (stack.size() > depth)
+      continue;
+    if (!mapping.contains(top))
+      builder.clone(*top.getDefiningOp(), mapping);
+    stack.pop_back();
+  }
 }
 
 void BodyDifferentiator::buildBackward() {
@@ -378,18 +402,25 @@ void BodyDifferentiator::buildBackward() {
   // The operands, in the order of first use: gradients of results, saved
   // values, then operands of the forward.
   llvm::SetVector<Value> used;
-  std::function<void(Value)> require = [&](Value value) {
-    if (isAvailable(value)) {
-      used.insert(value);
-      return;
+  DenseSet<Value> seen;
+  auto require = [&](Value value) {
+    SmallVector<Value> stack = {value};
+    while (!stack.empty()) {
+      Value top = stack.pop_back_val();
+      if (!seen.insert(top).second)
+        continue;
+      if (isAvailable(top))
+        used.insert(top);
+      else
+        llvm::append_range(stack,
+                           llvm::reverse(top.getDefiningOp()->getOperands()));
     }
-    for (Value operand : value.getDefiningOp()->getOperands())
-      require(operand);
   };
   DenseSet<Operation *> gradientSet(gradientOps.begin(), gradientOps.end());
   for (Operation *op : gradientOps)
     for (Value operand : op->getOperands())
-      if (!operand.getDefiningOp() || !gradientSet.contains(operand.getDefiningOp()))
+      if (!operand.getDefiningOp() ||
+          !gradientSet.contains(operand.getDefiningOp()))
         require(operand);
 
   SmallVector<int> given;
@@ -415,23 +446,25 @@ void BodyDifferentiator::buildBackward() {
   for (Value value : used)
     if (auto argument = dyn_cast<BlockArgument>(value))
       if (argument.getArgNumber() < numArguments)
-        add(value, {Derivative::Source::Operand, static_cast<int>(argument.getArgNumber())});
+        add(value, {Derivative::Source::Operand,
+                    static_cast<int>(argument.getArgNumber())});
 
-  derivative.backward = bodies.build(
-      (original.getSymName() + ".bw").str(), original.getLoc(),
-      ValueRange(operands).getTypes(),
-      [&](OpBuilder &builder, ValueRange arguments) {
-        IRMapping mapping;
-        mapping.map(ValueRange(operands), arguments);
-        for (Operation *op : gradientOps) {
-          for (Value operand : op->getOperands())
-            remake(builder, mapping, operand);
-          builder.clone(*op, mapping);
-        }
-        return llvm::map_to_vector(
-            returned, [&](Value value) { return mapping.lookup(value); });
-      },
-      /*share=*/false);
+  derivative.backward =
+      bodies.build((original.getSymName() + ".bw").str(), original.getLoc(),
+                   ValueRange(operands).getTypes(),
+                   [&](OpBuilder &builder, ValueRange arguments) {
+                     IRMapping mapping;
+                     mapping.map(ValueRange(operands), arguments);
+                     for (Operation *op : gradientOps) {
+                       for (Value operand : op->getOperands())
+                         remake(builder, mapping, operand);
+                       builder.clone(*op, mapping);
+                     }
+                     return llvm::map_to_vector(returned, [&](Value value) {
+                       return mapping.lookup(value);
+                     });
+                   },
+                   /*share=*/false);
 }
 
 FailureOr<Derivative> BodyDifferentiator::run() {
@@ -445,8 +478,9 @@ FailureOr<Derivative> BodyDifferentiator::run() {
   return derivative;
 }
 
-FailureOr<Derivative> mlir::piper::differentiateBody(
-    BodyTable &bodies, func::FuncOp body, ArrayRef<ResultGradient> results,
-    ArrayRef<bool> wanted) {
+FailureOr<Derivative>
+mlir::piper::differentiateBody(BodyTable &bodies, func::FuncOp body,
+                               ArrayRef<ResultGradient> results,
+                               ArrayRef<bool> wanted) {
   return BodyDifferentiator(bodies, body, results, wanted).run();
 }

@@ -40,7 +40,7 @@ public:
 
 private:
   LogicalResult checkOptions(ModuleOp module);
-  void collect(func::FuncOp train);
+  LogicalResult collect(func::FuncOp train);
   void addStates();
   void insertResults();
   void addResult(Value value, StringRef key, StringAttr name);
@@ -75,7 +75,9 @@ TaskOp PiperOptimizerPass::call(
   return createTask(builder, train.getLoc(), body, operands, pass);
 }
 
-static Type scalarOf(Type element) { return RankedTensorType::get({}, element); }
+static Type scalarOf(Type element) {
+  return RankedTensorType::get({}, element);
+}
 
 LogicalResult PiperOptimizerPass::checkOptions(ModuleOp module) {
   auto refuse = [&](StringRef option, StringRef expects, double got) {
@@ -88,12 +90,14 @@ LogicalResult PiperOptimizerPass::checkOptions(ModuleOp module) {
   auto unit = [](double x) { return x >= 0 && x < 1; };
   auto finite = [](double x) { return std::isfinite(x); };
   if (optimizer != "adamw" && optimizer != "sgd")
-    return module.emitError() << "option 'optimizer' expects adamw or sgd but got '"
-                              << optimizer << "'";
-  if (!llvm::is_contained({"constant", "linear", "cosine"}, schedule.getValue()))
     return module.emitError()
-           << "option 'lr-schedule' expects constant, linear or cosine but got '"
-           << schedule << "'";
+           << "option 'optimizer' expects adamw or sgd but got '" << optimizer
+           << "'";
+  if (!llvm::is_contained({"constant", "linear", "cosine"},
+                          schedule.getValue()))
+    return module.emitError() << "option 'lr-schedule' expects constant, "
+                                 "linear or cosine but got '"
+                              << schedule << "'";
   if (!finite(lr) || lr < 0)
     return refuse("lr", "a finite number of 0 or more", lr);
   if (!unit(momentum))
@@ -113,20 +117,27 @@ LogicalResult PiperOptimizerPass::checkOptions(ModuleOp module) {
   if (warmupSteps < 0)
     return refuse("warmup-steps", "a number of 0 or more", warmupSteps);
   if (schedule != "constant" && totalSteps <= warmupSteps)
-    return refuse("total-steps",
-                  "more steps than warmup-steps for a schedule that is not constant",
-                  totalSteps);
+    return refuse(
+        "total-steps",
+        "more steps than warmup-steps for a schedule that is not constant",
+        totalSteps);
   return success();
 }
 
-void PiperOptimizerPass::collect(func::FuncOp function) {
+LogicalResult PiperOptimizerPass::collect(func::FuncOp function) {
   train = function;
   terminator = train.front().getTerminator();
   llvm::StringMap<BlockArgument> parameters;
-  for (BlockArgument argument : train.getArguments())
+  for (BlockArgument argument : train.getArguments()) {
+    if (train.getArgAttr(argument.getArgNumber(),
+                         PiperDialect::StateAttrHelper::getNameStr()))
+      return train.emitOpError()
+             << "expects a step without an optimizer but has its state already";
     if (auto param = train.getArgAttrOfType<ParamAttr>(
-            argument.getArgNumber(), PiperDialect::ParamAttrHelper::getNameStr()))
+            argument.getArgNumber(),
+            PiperDialect::ParamAttrHelper::getNameStr()))
       parameters[param.getName()] = argument;
+  }
   BitVector dropped(train.getNumResults());
   for (unsigned i = 0; i < train.getNumResults(); ++i) {
     Value value = terminator->getOperand(i);
@@ -138,16 +149,25 @@ void PiperOptimizerPass::collect(func::FuncOp function) {
         i, PiperDialect::GradientAttrHelper::getNameStr());
     if (!name)
       continue;
-    BlockArgument argument = parameters[name];
+    BlockArgument argument = parameters.lookup(name);
+    if (!argument || argument.getType() != value.getType())
+      return train.emitOpError()
+             << "expects result #" << i
+             << " to be the gradient of a parameter of its type but "
+                "there is no such parameter '"
+             << name.getValue() << "'";
     all.push_back({train.getArgAttrOfType<ParamAttr>(
                        argument.getArgNumber(),
                        PiperDialect::ParamAttrHelper::getNameStr()),
-                   argument, value, {}});
+                   argument,
+                   value,
+                   {}});
     if (!keepGradients)
       dropped.set(i);
   }
   (void)train.eraseResults(dropped);
   terminator->eraseOperands(dropped);
+  return success();
 }
 
 void PiperOptimizerPass::addStates() {
@@ -175,9 +195,9 @@ void PiperOptimizerPass::addStates() {
 
   // All at once: one by one the function type would be made again each time.
   unsigned index = train.getNumArguments();
-  (void)train.insertArguments(SmallVector<unsigned>(types.size(), index), types,
-                              attributes,
-                              SmallVector<Location>(types.size(), train.getLoc()));
+  (void)train.insertArguments(
+      SmallVector<unsigned>(types.size(), index), types, attributes,
+      SmallVector<Location>(types.size(), train.getLoc()));
   for (Trained &trained : all)
     for (size_t i = 0; i < suffixes.size(); ++i)
       trained.moments.push_back(train.getArgument(index++));
@@ -186,7 +206,8 @@ void PiperOptimizerPass::addStates() {
   seed = train.getArgument(index + 2);
 }
 
-void PiperOptimizerPass::addResult(Value value, StringRef key, StringAttr name) {
+void PiperOptimizerPass::addResult(Value value, StringRef key,
+                                   StringAttr name) {
   Builder builder(&getContext());
   results.push_back(value);
   resultAttributes.push_back(
@@ -208,12 +229,13 @@ void PiperOptimizerPass::replaceRandomKeys() {
       continue;
     Operation *end = terminator;
     terminator = task;
-    TaskOp key = call("random_key", {seed, update}, PassKind::Once,
-                      [](OpBuilder &builder, ValueRange operands) {
-                        auto type = RankedTensorType::get({2}, builder.getI64Type());
-                        return RandomKeyOp::create(builder, builder.getUnknownLoc(),
-                                                   type, operands);
-                      });
+    TaskOp key =
+        call("random_key", {seed, update}, PassKind::Once,
+             [](OpBuilder &builder, ValueRange operands) {
+               auto type = RankedTensorType::get({2}, builder.getI64Type());
+               return RandomKeyOp::create(builder, builder.getUnknownLoc(),
+                                          type, operands);
+             });
     terminator = end;
     task.getResult(0).replaceAllUsesWith(key.getResult(0));
     task.erase();
@@ -224,22 +246,22 @@ void PiperOptimizerPass::addDecision() {
   Builder builder(&getContext());
   Location loc = train.getLoc();
   Type i64 = builder.getI64Type();
-  SmallVector<Value> gradients =
-      llvm::map_to_vector(all, [](Trained &trained) { return trained.gradient; });
+  SmallVector<Value> gradients = llvm::map_to_vector(
+      all, [](Trained &trained) { return trained.gradient; });
   Type element = builder.getF32Type();
   for (Value gradient : gradients)
     if (getElementTypeOrSelf(gradient.getType()).isF64())
       element = builder.getF64Type();
   Type scalar = scalarOf(element);
 
-  TaskOp rate = call("learning_rate", {update}, PassKind::Once,
-                     [&](OpBuilder &b, ValueRange operands) {
-                       return LearningRateOp::create(
-                           b, loc, scalar, operands[0], b.getStringAttr(schedule),
-                           b.getF64FloatAttr(lr), b.getF64FloatAttr(minLr),
-                           b.getI64IntegerAttr(warmupSteps),
-                           b.getI64IntegerAttr(totalSteps));
-                     });
+  TaskOp rate = call(
+      "learning_rate", {update}, PassKind::Once,
+      [&](OpBuilder &b, ValueRange operands) {
+        return LearningRateOp::create(
+            b, loc, scalar, operands[0], b.getStringAttr(schedule),
+            b.getF64FloatAttr(lr), b.getF64FloatAttr(minLr),
+            b.getI64IntegerAttr(warmupSteps), b.getI64IntegerAttr(totalSteps));
+      });
   lr_ = rate.getResult(0);
   TaskOp table = call(
       "norm_table", gradients, PassKind::Once,
@@ -253,12 +275,13 @@ void PiperOptimizerPass::addDecision() {
   if (count)
     operands.push_back(count);
   TaskOp decision =
-      call("clip", operands, PassKind::Once, [&](OpBuilder &b, ValueRange arguments) {
-        return ClipOp::create(b, loc, scalar, scalar, scalarOf(b.getI1Type()),
-                              arguments[0], arguments[1],
-                              arguments.size() > 2 ? arguments[2] : Value(),
-                              APFloat(static_cast<double>(clip)));
-      });
+      call("clip", operands, PassKind::Once,
+           [&](OpBuilder &b, ValueRange arguments) {
+             return ClipOp::create(
+                 b, loc, scalar, scalar, scalarOf(b.getI1Type()), arguments[0],
+                 arguments[1], arguments.size() > 2 ? arguments[2] : Value(),
+                 APFloat(static_cast<double>(clip)));
+           });
   norm = decision.getResult(0);
   scale = decision.getResult(1);
   ok = decision.getResult(2);
@@ -280,18 +303,22 @@ void PiperOptimizerPass::addUpdate(Trained &trained) {
                 {trained.value, trained.gradient, trained.moments[0],
                  trained.moments[1], lr_, update, scale, ok},
                 PassKind::U, [&](OpBuilder &b, ValueRange o) {
-                  return AdamWOp::create(b, loc, type, type, type, o[0], o[1], o[2],
-                                         o[3], o[4], o[5], o[6], o[7], APFloat(static_cast<double>(beta1)),
-                                         APFloat(static_cast<double>(beta2)), APFloat(static_cast<double>(eps)), APFloat(decay));
+                  return AdamWOp::create(
+                      b, loc, type, type, type, o[0], o[1], o[2], o[3], o[4],
+                      o[5], o[6], o[7], APFloat(static_cast<double>(beta1)),
+                      APFloat(static_cast<double>(beta2)),
+                      APFloat(static_cast<double>(eps)), APFloat(decay));
                 });
   } else {
-    SmallVector<Value> operands = {trained.value, trained.gradient, lr_, scale, ok};
+    SmallVector<Value> operands = {trained.value, trained.gradient, lr_, scale,
+                                   ok};
     llvm::append_range(operands, trained.moments);
     task = call("sgd", operands, PassKind::U, [&](OpBuilder &b, ValueRange o) {
       SmallVector<Type> types(1 + trained.moments.size(), type);
       return SgdOp::create(b, loc, types, o[0], o[1], o[2], o[3], o[4],
                            o.size() > 5 ? o[5] : Value(),
-                           b.getF64FloatAttr(momentum), b.getF64FloatAttr(decay));
+                           b.getF64FloatAttr(momentum),
+                           b.getF64FloatAttr(decay));
     });
   }
   StringRef next = PiperDialect::NextAttrHelper::getNameStr();
@@ -308,17 +335,17 @@ void PiperOptimizerPass::addUpdate(Trained &trained) {
 void PiperOptimizerPass::runOnOperation() {
   ModuleOp module = getOperation();
   if (failed(expectLevel(module, getArgument(), Level::DAG)) ||
-        failed(verifyTasks(module)) ||
-      failed(checkOptions(module)))
+      failed(verifyTasks(module)) || failed(checkOptions(module)))
     return signalPassFailure();
   BodyTable table(module);
   bodies = &table;
   for (func::FuncOp entry : getEntryFunctions(module))
-    if (entry.getSymName() == "train")
-      collect(entry);
+    if (entry.getSymName() == "train" && failed(collect(entry)))
+      return signalPassFailure();
   if (!train || all.empty()) {
-    module.emitError() << "expects a parameter to train but the loss depends on no "
-                          "trainable parameter";
+    module.emitError()
+        << "expects a parameter to train but the loss depends on no "
+           "trainable parameter";
     return signalPassFailure();
   }
   addStates();

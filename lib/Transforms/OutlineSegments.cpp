@@ -3,14 +3,16 @@
 //
 // Groups runs of ops with equal tags into tasks.
 //
-// 1. Follow the batch dimension from the inputs through the sharding rules.
+// 1. Follow the batch dimension from the inputs, and what depends on
+// parameters.
 // 2. Sort ops into prologue, body and epilogue by what they depend on.
 // 3. Cut the body into runs of equal tags.
 // 4. Replace each group by a task whose body is a function; constants are
 //    cloned into each group that uses them.
 
-#include "Piper/Transforms/BodyTable.h"
+#include "Piper/Transforms/BatchDims.h"
 #include "Piper/Transforms/Passes.h"
+#include "Piper/Transforms/Verify.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -38,28 +40,29 @@ struct Segment {
 class Outliner {
 public:
   Outliner(func::FuncOp function, BodyTable &bodies)
-      : function(function), bodies(bodies), block(function.front()) {}
+      : function(function), bodies(bodies), block(function.front()),
+        batch(function) {}
   void run();
 
 private:
-  void followBatch();
-  void followBatch(Operation *op);
+  void followParameters();
   Part classify(Operation *op);
+  void classifyAll();
   void formSegments();
   void replace(Segment &segment, int64_t ordinal);
   bool isPrologue(Operation *op) const {
     auto found = parts.find(op);
     return found != parts.end() && found->second == Part::Prologue;
   }
+  Value copy(Value parameter, OpBuilder &builder);
   void finish();
 
   func::FuncOp function;
   BodyTable &bodies;
   Block &block;
-  /// The batch dimensions of each value that has any.
-  DenseMap<Value, BitVector> batchDims;
-  /// Values that depend on a parameter; values summed over the batch in the
-  /// body, and what depends on them.
+  BatchDims batch;
+  /// Values that depend on a parameter or a random key; values summed over the
+  /// batch in the body, and what depends on them.
   DenseSet<Value> ofParameters, ofBody;
   DenseMap<Operation *, Part> parts;
   SmallVector<Segment> segments;
@@ -71,69 +74,30 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// The batch dimension
+// Prologue, body, epilogue
 //===----------------------------------------------------------------------===//
 
-void Outliner::followBatch(Operation *op) {
-  auto interface = dyn_cast<ShardingRuleOpInterface>(op);
-  if (!interface || llvm::none_of(op->getOperands(), [&](Value operand) {
-        return batchDims.contains(operand);
-      }))
-    return;
-  ShardingRule rule = interface.getShardingRule();
-  BitVector batch(rule.factors.size());
-  for (auto [operand, dims] : llvm::zip_equal(op->getOperands(), rule.operands)) {
-    auto found = batchDims.find(operand);
-    if (found == batchDims.end())
-      continue;
-    for (auto [dim, factors] : llvm::enumerate(dims))
-      if (found->second.test(dim) && !factors.empty())
-        batch.set(factors.front());
-  }
-  for (auto [result, dims] : llvm::zip_equal(op->getResults(), rule.results)) {
-    BitVector resultDims(dims.size());
-    for (auto [dim, factors] : llvm::enumerate(dims))
-      if (llvm::any_of(factors, [&](int factor) { return batch.test(factor); }))
-        resultDims.set(dim);
-    if (resultDims.any())
-      batchDims[result] = resultDims;
-  }
-}
-
-void Outliner::followBatch() {
-  for (BlockArgument argument : block.getArguments()) {
-    auto input = function.getArgAttrOfType<InputAttr>(
-        argument.getArgNumber(), PiperDialect::InputAttrHelper::getNameStr());
-    if (!input) {
+/// A value with random numbers counts as one of a parameter: a prologue that
+/// made it again, as another task, would get other numbers.
+void Outliner::followParameters() {
+  for (BlockArgument argument : block.getArguments())
+    if (!function.getArgAttr(argument.getArgNumber(),
+                             PiperDialect::InputAttrHelper::getNameStr()))
       ofParameters.insert(argument);
-      continue;
-    }
-    BitVector dims(input.getDims().size());
-    for (auto [index, name] : llvm::enumerate(input.getDims()))
-      if (name == "batch")
-        dims.set(index);
-    if (dims.any())
-      batchDims[argument] = dims;
-  }
-  for (Operation &op : block.without_terminator()) {
-    followBatch(&op);
-    if (llvm::any_of(op.getOperands(), [&](Value operand) {
+  for (Operation &op : block.without_terminator())
+    if (isa<RandomKeyOp>(op) ||
+        llvm::any_of(op.getOperands(), [&](Value operand) {
           return ofParameters.contains(operand);
         }))
       ofParameters.insert(op.result_begin(), op.result_end());
-  }
 }
-
-//===----------------------------------------------------------------------===//
-// Prologue, body, epilogue
-//===----------------------------------------------------------------------===//
 
 Part Outliner::classify(Operation *op) {
   if (op->hasTrait<OpTrait::ConstantLike>())
     return Part::Constant;
   if (isa<RandomKeyOp>(op))
     return Part::RandomKey;
-  auto batched = [&](Value value) { return batchDims.contains(value); };
+  auto batched = [&](Value value) { return batch.isBatched(value); };
   bool takesBatch = llvm::any_of(op->getOperands(), batched);
   bool makesBatch = llvm::any_of(op->getResults(), batched);
   bool dependsOnBody = llvm::any_of(op->getOperands(), [&](Value operand) {
@@ -154,13 +118,28 @@ Part Outliner::classify(Operation *op) {
   return Part::Prologue;
 }
 
+void Outliner::classifyAll() {
+  for (Operation &op : block.without_terminator())
+    parts[&op] = classify(&op);
+  // What the body reads stands in the body, though it comes after a sum over
+  // the batch (the mean of a batch that is subtracted from it).
+  for (Operation &op : llvm::reverse(block.without_terminator()))
+    if (parts[&op] == Part::Epilogue &&
+        llvm::any_of(op.getUsers(), [&](Operation *user) {
+          auto found = parts.find(user);
+          return found != parts.end() && found->second == Part::Body;
+        }))
+      parts[&op] = Part::Body;
+}
+
 /// The tag `name`, or "layerN" from the tag `layer`, or "segment".
 static std::string segmentName(TagsAttr tags) {
   if (!tags)
     return "segment";
   if (auto name = dyn_cast_or_null<StringAttr>(tags.getEntries().get("name")))
-    return name.str();
-  if (auto layer = dyn_cast_or_null<IntegerAttr>(tags.getEntries().get("layer")))
+    return name.empty() ? "segment" : name.str();
+  if (auto layer =
+          dyn_cast_or_null<IntegerAttr>(tags.getEntries().get("layer")))
     return "layer" + std::to_string(layer.getInt());
   return "segment";
 }
@@ -171,9 +150,6 @@ void Outliner::formSegments() {
   prologue.name = "prologue";
   epilogue.name = "epilogue";
   SmallVector<Segment> keys, body;
-  for (Operation &op : block.without_terminator())
-    parts[&op] = classify(&op);
-
   // The prologue runs before the body: what it reads of the body's ops it
   // computes for itself.
   DenseSet<Operation *> inPrologue;
@@ -198,7 +174,8 @@ void Outliner::formSegments() {
       epilogue.ops.push_back(&op);
     if (parts[&op] != Part::Body)
       continue;
-    auto own = op.getAttrOfType<TagsAttr>(PiperDialect::TagsAttrHelper::getNameStr());
+    auto own =
+        op.getAttrOfType<TagsAttr>(PiperDialect::TagsAttrHelper::getNameStr());
     bool startsRun = body.empty() || (own && tags && own != tags);
     if (startsRun)
       body.push_back({{}, own, PassKind::F, ""});
@@ -206,9 +183,11 @@ void Outliner::formSegments() {
       body.back().tags = tags = own;
     body.back().ops.push_back(&op);
   }
-  if (llvm::any_of(prologue.ops, [](Operation *op) { return isa<CountValidOp>(op); }))
+  if (llvm::any_of(prologue.ops,
+                   [](Operation *op) { return isa<CountValidOp>(op); }))
     prologue.name = "count";
-  if (llvm::any_of(epilogue.ops, [](Operation *op) { return isa<DivideOp>(op); }))
+  if (llvm::any_of(epilogue.ops,
+                   [](Operation *op) { return isa<DivideOp>(op); }))
     epilogue.name = "mean";
   if (!prologue.ops.empty())
     segments.push_back(std::move(prologue));
@@ -271,6 +250,20 @@ void Outliner::replace(Segment &segment, int64_t ordinal) {
         count = replaced.lookup(output);
 }
 
+/// A parameter that is returned is returned as it was before its update, which
+/// takes its memory.
+Value Outliner::copy(Value parameter, OpBuilder &builder) {
+  func::FuncOp body = bodies.build(
+      "copy", parameter.getLoc(), parameter.getType(),
+      [&](OpBuilder &inside, ValueRange operands) -> SmallVector<Value> {
+        return {ScaleOp::create(inside, parameter.getLoc(), parameter.getType(),
+                                operands[0], APFloat(1.0))};
+      });
+  return createTask(builder, parameter.getLoc(), body, parameter,
+                    PassKind::Once)
+      .getResult(0);
+}
+
 /// Rewires the results of the function and drops the old ops.
 void Outliner::finish() {
   Operation *terminator = block.getTerminator();
@@ -280,8 +273,11 @@ void Outliner::finish() {
     Operation *definition = value.getDefiningOp();
     if (definition && parts.lookup(definition) == Part::Constant) {
       func::FuncOp body = bodies.clone("constant", {definition}, {}, {value});
-      value = createTask(builder, definition->getLoc(), body, {}, PassKind::Once)
-                  .getResult(0);
+      value =
+          createTask(builder, definition->getLoc(), body, {}, PassKind::Once)
+              .getResult(0);
+    } else if (!definition && ofParameters.contains(value)) {
+      value = copy(value, builder);
     }
     results.push_back(replaced.lookupOrDefault(value));
   }
@@ -304,7 +300,8 @@ void Outliner::finish() {
 }
 
 void Outliner::run() {
-  followBatch();
+  followParameters();
+  classifyAll();
   formSegments();
   for (auto [ordinal, segment] : llvm::enumerate(segments))
     replace(segment, ordinal);
@@ -313,10 +310,12 @@ void Outliner::run() {
 
 namespace {
 class PiperOutlineSegmentsPass
-    : public mlir::piper::impl::PiperOutlineSegmentsBase<PiperOutlineSegmentsPass> {
+    : public mlir::piper::impl::PiperOutlineSegmentsBase<
+          PiperOutlineSegmentsPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (failed(expectLevel(module, getArgument(), Level::Model)))
+    if (failed(expectLevel(module, getArgument(), Level::Model)) ||
+        failed(verifyModel(module)))
       return signalPassFailure();
     BodyTable bodies(module);
     for (func::FuncOp entry : getEntryFunctions(module))

@@ -48,8 +48,9 @@ public:
     if (count == 0)
       count = std::max(1u, std::thread::hardware_concurrency());
     if (count < 1 || count > 1024) {
-      module.emitError() << "option 'threads' expects 1 to 1024, or 0 for all cores, but got "
-                         << count;
+      module.emitError()
+          << "option 'threads' expects 1 to 1024, or 0 for all cores, but got "
+          << count;
       return signalPassFailure();
     }
     SmallVector<func::FuncOp> entries = getEntryFunctions(module);
@@ -61,6 +62,8 @@ public:
         TargetAttr::get(&getContext(), builder.getStringAttr("cpu"), count));
     state.addRegion()->emplaceBlock();
     auto program = cast<ProgramOp>(builder.create(state));
+    // A body may have the program's name.
+    SymbolTable(module).insert(program);
     builder.setInsertionPointToEnd(&program.getBody().front());
     for (func::FuncOp entry : entries)
       makeEntry(entry, builder);

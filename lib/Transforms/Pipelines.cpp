@@ -56,12 +56,13 @@ class Keys {
 public:
   explicit Keys(CompileOptions &options);
   Key *find(StringRef name) {
-    auto found = llvm::find_if(keys, [&](Key &key) { return key.name == name; });
+    auto found =
+        llvm::find_if(keys, [&](Key &key) { return key.name == name; });
     return found == keys.end() ? nullptr : &*found;
   }
   std::string names() const {
-    return llvm::join(llvm::map_range(keys, [](const Key &key) { return key.name; }),
-                      ", ");
+    return llvm::join(
+        llvm::map_range(keys, [](const Key &key) { return key.name; }), ", ");
   }
   std::vector<Key> keys;
 
@@ -94,7 +95,8 @@ void Keys::add(StringRef name, double &value, StringRef meaning) {
 void Keys::add(StringRef name, int64_t &value, StringRef meaning) {
   keys.push_back({name, meaning,
                   [&value](StringRef given) -> StringRef {
-                    return given.getAsInteger(10, value) ? "a whole number" : "";
+                    return given.getAsInteger(10, value) ? "a whole number"
+                                                         : "";
                   },
                   std::to_string(value)});
 }
@@ -103,7 +105,9 @@ void Keys::add(StringRef name, bool &value, StringRef meaning) {
   keys.push_back({name, meaning,
                   [&value](StringRef given) -> StringRef {
                     value = given == "true";
-                    return given == "true" || given == "false" ? "" : "true or false";
+                    return given == "true" || given == "false"
+                               ? ""
+                               : "true or false";
                   },
                   value ? "true" : "false"});
 }
@@ -130,13 +134,15 @@ Keys::Keys(CompileOptions &options) {
   add("eps", o.eps, "epsilon of adamw");
   add("weight-decay", o.weightDecay,
       "weight decay of parameters with two or more dimensions");
-  add("clip", o.clip, "largest global norm of the gradients; inf measures only");
+  add("clip", o.clip,
+      "largest global norm of the gradients; inf measures only");
   add("lr-schedule", o.schedule, {"constant", "linear", "cosine"},
       "constant, linear or cosine", "constant, linear or cosine");
   add("warmup-steps", o.warmupSteps, "updates of linear warm-up");
   add("total-steps", o.totalSteps, "updates until the rate is min-lr");
   add("min-lr", o.minLr, "final learning rate of linear and cosine");
-  add("keep-gradients", o.keepGradients, "keep raw gradients to the end of the step");
+  add("keep-gradients", o.keepGradients,
+      "keep raw gradients to the end of the step");
   add("threads", options.partition.threads, "threads of a rank; 0: all cores");
 }
 
@@ -151,12 +157,28 @@ std::string CompileOptions::parse(StringRef given) {
     if (!key)
       return ("unknown key '" + name + "': expects " + keys.names()).str();
     if (!word.contains('='))
-      return ("key '" + name + "' expects a value, as " + name + "=" + key->initial).str();
+      return ("key '" + name + "' expects a value, as " + name + "=" +
+              key->initial)
+          .str();
     if (!seen.insert(name).second)
       return ("key '" + name + "' is given twice").str();
     if (StringRef expects = key->set(value); !expects.empty())
-      return ("key '" + name + "' expects " + expects + " but got '" + value + "'").str();
+      return ("key '" + name + "' expects " + expects + " but got '" + value +
+              "'")
+          .str();
   }
+  // A key that changes nothing was meant to change something.
+  auto refuse = [&](StringRef name, StringRef needs) {
+    return ("key '" + name + "' needs " + needs).str();
+  };
+  for (StringRef name : {"total-steps", "min-lr"})
+    if (seen.contains(name) && optimizer.schedule == "constant")
+      return refuse(name, "lr-schedule=linear or lr-schedule=cosine");
+  for (StringRef name : {"beta1", "beta2", "eps"})
+    if (seen.contains(name) && optimizer.optimizer != "adamw")
+      return refuse(name, "optimizer=adamw");
+  if (seen.contains("momentum") && optimizer.optimizer != "sgd")
+    return refuse("momentum", "optimizer=sgd");
   return "";
 }
 
@@ -175,7 +197,8 @@ std::string CompileOptions::help() {
 void mlir::piper::registerPiperPasses() {
   registerPiperTransformsPasses();
   registerPassPipeline(
-      "piper-compile", "Take a model to a plan. Keys, as key=value:\n" + CompileOptions::help(),
+      "piper-compile",
+      "Take a model to a plan. Keys, as key=value:\n" + CompileOptions::help(),
       [](OpPassManager &passes, StringRef text,
          function_ref<LogicalResult(const Twine &)> report) -> LogicalResult {
         CompileOptions options;

@@ -6,14 +6,15 @@
 // 1. Bodies: places of their values, and which results may overwrite operands.
 // 2. State: one offset for each name, from the start of the arena.
 // 3. Each entry point: values that share memory (updates in place, results
-//    over dying operands) form one buffer; buffers and task workspaces are packed behind the
-//    state by lifetime.
-// 4. The peak of each entry point, the task at the peak, and what its bytes are.
+//    over dying operands) form one buffer; buffers and task workspaces are
+//    packed behind the state by lifetime.
+// 4. The peak of each entry point, the task at the peak, and what its bytes
+// are.
 
 #include "Piper/Target/AssignOffsets.h"
 #include "Piper/Target/PlanBody.h"
-#include "Piper/Transforms/BodyTable.h"
 #include "Piper/Transforms/Passes.h"
+#include "Piper/Transforms/Verify.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -58,9 +59,10 @@ struct StateLayout {
 class EntryPlanner {
 public:
   EntryPlanner(EntryOp entry, llvm::StringMap<Body> &bodies, StateLayout &state)
-      : entry(entry), bodies(bodies), state(state), block(entry.getBody().front()) {}
+      : entry(entry), bodies(bodies), state(state),
+        block(entry.getBody().front()) {}
   /// Returns the end of the last byte used.
-  int64_t run();
+  FailureOr<int64_t> run();
 
 private:
   void findLastUses();
@@ -70,6 +72,7 @@ private:
   int joinOperand(TaskOp task, int64_t step, int result);
   int addBuffer(Value value, int64_t begin, StringRef category);
   StringRef categoryOf(TaskOp task, Value value);
+  LogicalResult verifyNextValues();
   void record(const OffsetsSummary &summary);
   StringAttr stateName(unsigned argument);
 
@@ -113,7 +116,8 @@ void EntryPlanner::findNextValues() {
   for (BlockArgument argument : block.getArguments())
     if (StringAttr name = stateName(argument.getArgNumber()))
       arguments[name] = argument;
-  for (auto [index, value] : llvm::enumerate(block.getTerminator()->getOperands()))
+  for (auto [index, value] :
+       llvm::enumerate(block.getTerminator()->getOperands()))
     if (auto name = entry.getResultAttrOfType<StringAttr>(
             index, PiperDialect::NextAttrHelper::getNameStr()))
       next[value] = arguments.lookup(name);
@@ -135,8 +139,8 @@ void EntryPlanner::placeArguments() {
     int index = addBuffer(argument, -1, "inputs");
     if (!name)
       continue;
-    bool isParam = !!entry.getArgAttr(argument.getArgNumber(),
-                                      PiperDialect::ParamAttrHelper::getNameStr());
+    bool isParam = !!entry.getArgAttr(
+        argument.getArgNumber(), PiperDialect::ParamAttrHelper::getNameStr());
     buffers[index].isState = true;
     buffers[index].category = isParam ? "parameters" : "optimizer state";
     buffers[index].lifetime.offset = state.offset(name, argument.getType());
@@ -169,6 +173,10 @@ int EntryPlanner::joinOperand(TaskOp task, int64_t step, int result) {
     Value operand = task.getInputs()[pair.operand];
     int index = bufferOf[operand];
     Buffer &buffer = buffers[index];
+    // Another result that nothing reads may have taken it.
+    if (llvm::any_of(task.getResults().take_front(result),
+                     [&](Value other) { return bufferOf[other] == index; }))
+      continue;
     // A task that reads the operand twice reads it after the result is begun.
     if (llvm::count_if(task.getInputs(), [&](Value other) {
           return bufferOf[other] == index;
@@ -195,6 +203,31 @@ void EntryPlanner::placeResults(TaskOp task, int64_t step) {
   }
 }
 
+/// The runtime writes state in place only.
+LogicalResult EntryPlanner::verifyNextValues() {
+  llvm::StringMap<int> stateBuffers;
+  for (BlockArgument argument : block.getArguments())
+    if (StringAttr name = stateName(argument.getArgNumber()))
+      stateBuffers[name] = bufferOf[argument];
+  for (auto [index, value] :
+       llvm::enumerate(block.getTerminator()->getOperands())) {
+    auto name = entry.getResultAttrOfType<StringAttr>(
+        index, PiperDialect::NextAttrHelper::getNameStr());
+    if (!name)
+      continue;
+    auto found = stateBuffers.find(name.getValue());
+    if (found == stateBuffers.end())
+      return entry.emitOpError() << "has a next value of '" << name.getValue()
+                                 << "' but no such state";
+    if (found->second != bufferOf[value])
+      return entry.emitOpError()
+             << "expects the next value of '" << name.getValue()
+             << "' to be made over the state by an update that is its last "
+                "reader";
+  }
+  return success();
+}
+
 /// Writes offsets and figures to the ops.
 void EntryPlanner::record(const OffsetsSummary &summary) {
   Builder builder(entry.getContext());
@@ -203,11 +236,12 @@ void EntryPlanner::record(const OffsetsSummary &summary) {
     const Buffer &buffer = buffers[bufferOf[value]];
     return buffer.lifetime.offset + (buffer.isState ? 0 : base);
   };
-  SmallVector<int64_t> offsets =
-      llvm::map_to_vector(block.getArguments(), [&](Value v) { return offsetOf(v); });
+  SmallVector<int64_t> offsets = llvm::map_to_vector(
+      block.getArguments(), [&](Value v) { return offsetOf(v); });
   entry.setOffsets(offsets);
   for (auto task : block.getOps<TaskOp>()) {
-    offsets = llvm::map_to_vector(task.getResults(), [&](Value v) { return offsetOf(v); });
+    offsets = llvm::map_to_vector(task.getResults(),
+                                  [&](Value v) { return offsetOf(v); });
     task.setOffsets(offsets);
     if (task.getWorkspace() >= 0)
       task.setWorkspace(base + buffers[task.getWorkspace()].lifetime.offset);
@@ -216,17 +250,19 @@ void EntryPlanner::record(const OffsetsSummary &summary) {
   for (const Buffer &buffer : buffers)
     if (buffer.isState || (buffer.lifetime.begin <= summary.peakStep &&
                            summary.peakStep <= buffer.lifetime.end))
-      categories[buffer.category] += llvm::alignTo(buffer.lifetime.bytes, rt::kAlignment);
+      categories[buffer.category] +=
+          llvm::alignTo(buffer.lifetime.bytes, rt::kAlignment);
   SmallVector<NamedAttribute> named;
   for (auto [category, bytes] : categories)
-    named.push_back(builder.getNamedAttr(category, builder.getI64IntegerAttr(bytes)));
+    named.push_back(
+        builder.getNamedAttr(category, builder.getI64IntegerAttr(bytes)));
   entry.setCategoriesAttr(builder.getDictionaryAttr(named));
   entry.setPeak(base + summary.bytes);
   entry.setLive(base + summary.live);
   entry.setPeakOp(std::max<int64_t>(summary.peakStep, 0));
 }
 
-int64_t EntryPlanner::run() {
+FailureOr<int64_t> EntryPlanner::run() {
   findLastUses();
   findNextValues();
   placeArguments();
@@ -242,6 +278,8 @@ int64_t EntryPlanner::run() {
     }
     ++step;
   }
+  if (failed(verifyNextValues()))
+    return failure();
   std::vector<Lifetime> lifetimes;
   for (const Buffer &buffer : buffers)
     if (!buffer.isState)
@@ -260,7 +298,8 @@ class PiperPlanMemoryPass
     : public mlir::piper::impl::PiperPlanMemoryBase<PiperPlanMemoryPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (failed(expectLevel(module, getArgument(), Level::Programs)))
+    if (failed(expectLevel(module, getArgument(), Level::Programs)) ||
+        failed(verifyTasks(module)))
       return signalPassFailure();
     for (ProgramOp program : module.getOps<ProgramOp>())
       if (failed(plan(module, program)))
@@ -277,7 +316,8 @@ class PiperPlanMemoryPass
         return failure();
       body.workspaceBytes =
           function
-              ->getAttrOfType<MemoryAttr>(PiperDialect::MemoryAttrHelper::getNameStr())
+              ->getAttrOfType<MemoryAttr>(
+                  PiperDialect::MemoryAttrHelper::getNameStr())
               .getBytes();
     }
     // All state comes first: an entry point that lacks some of it must leave
@@ -294,8 +334,12 @@ class PiperPlanMemoryPass
           state.offset(moment.getName(), type);
       }
     int64_t arena = state.bytes;
-    for (EntryOp entry : program.getBody().getOps<EntryOp>())
-      arena = std::max(arena, EntryPlanner(entry, bodies, state).run());
+    for (EntryOp entry : program.getBody().getOps<EntryOp>()) {
+      FailureOr<int64_t> bytes = EntryPlanner(entry, bodies, state).run();
+      if (failed(bytes))
+        return failure();
+      arena = std::max(arena, *bytes);
+    }
     program.setArena(arena);
     return success();
   }

@@ -21,8 +21,9 @@ public:
   /// Starts with the private functions that `module` has.
   explicit BodyTable(ModuleOp module);
 
-  /// The body with these operand types that `fill` builds; `fill` returns its results. If an equal body
-  /// exists and `share` is true, that one is returned. `name` is made unique.
+  /// The body with these operand types that `fill` builds; `fill` returns its
+  /// results. If an equal body exists and `share` is true, that one is
+  /// returned. `name` is made unique.
   func::FuncOp build(StringRef name, Location loc, TypeRange operands,
                      function_ref<Results(OpBuilder &, ValueRange)> fill,
                      bool share = true);

@@ -45,16 +45,16 @@ struct Derivative {
   SmallVector<Gradient> gradients;
 };
 
-/// Differentiates `body`. `results` and `wanted` have one entry per result and operand. What the
-/// backward needs of the forward is passed as an operand if the forward had it as
-/// one, made again where that is cheap and its inputs are at hand, else saved.
-/// Emits an error for an op without a gradient.
+/// Differentiates `body`. `results` and `wanted` have one entry per result and
+/// operand. What the backward needs of the forward is passed as an operand if
+/// the forward had it as one, made again where that is cheap and its inputs are
+/// at hand, else saved. Emits an error for an op without a gradient.
 FailureOr<Derivative> differentiateBody(BodyTable &bodies, func::FuncOp body,
                                         ArrayRef<ResultGradient> results,
                                         ArrayRef<bool> wanted);
 
-/// For each result of `body` the operands on which it depends through floating-point
-/// values other than stopped gradients.
+/// For each result of `body` the operands on which it depends through
+/// floating-point values other than stopped gradients.
 SmallVector<BitVector> findDependences(func::FuncOp body);
 
 } // namespace mlir::piper

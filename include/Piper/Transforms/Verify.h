@@ -1,0 +1,30 @@
+// Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the passes rely on at each level. A pass calls the check of its level
+// first, so that it may run alone on whatever a user wrote.
+
+#ifndef PIPER_TRANSFORMS_VERIFY_H
+#define PIPER_TRANSFORMS_VERIFY_H
+
+#include "Piper/Transforms/BodyTable.h"
+
+namespace mlir::piper {
+
+/// Bytes of the largest tensor: sums over a program then stay within 64 bits.
+constexpr int64_t kMaxTensorBytes = int64_t(1) << 46;
+
+/// What is expected of a tensor that `type` is not, as "a static shape"; empty
+/// if `type` can be stored and computed with.
+StringRef findTypeProblem(Type type);
+
+/// Level 0, and what `piper-verify-model` promises. Emits one error per place.
+LogicalResult verifyModel(ModuleOp module);
+
+/// The structure of levels 1 to 3: bodies are straight lines of compute ops on
+/// tensors that can be stored, entry points hold only tasks. Emits an error.
+LogicalResult verifyTasks(ModuleOp module);
+
+} // namespace mlir::piper
+
+#endif // PIPER_TRANSFORMS_VERIFY_H
