@@ -7,6 +7,8 @@
 
 #include "Attention.h"
 
+#include <atomic>
+
 using namespace piper::rt;
 using namespace piper::rt::cpu;
 
@@ -126,25 +128,27 @@ public:
       const int64_t *key = static_cast<const int64_t *>(call.operands[3]);
       stream = dropoutStream(key[0], key[1], call.salt, shape.index);
     }
+    std::atomic<bool> failed{false};
     int64_t perHead = blocks.count();
     int64_t work = blocks.rows * shape.keys * shape.size;
-    parallelFor(threads, shape.batch * shape.heads * perHead,
-                rowGrain(work / 8), [&](int64_t begin, int64_t end, int slot) {
-                  ThreadCount single(1);
-                  Memory memory = memoryOf(call, slot);
-                  int64_t gathered = -1;
-                  for (int64_t item = begin; item < end; ++item) {
-                    int64_t b = item / perHead / shape.heads;
-                    int64_t head = item / perHead % shape.heads;
-                    int64_t keyHead = b * shape.keyHeads + head / shape.group();
-                    if (keyHead != gathered)
-                      gatherHead(call, b, head / shape.group(), memory);
-                    gathered = keyHead;
-                    runBlock(call, stream, memory, slot, b, head,
-                             item % perHead);
-                  }
-                });
-    return Status::success();
+    parallelFor(
+        threads, shape.batch * shape.heads * perHead, rowGrain(work / 8),
+        [&](int64_t begin, int64_t end, int slot) {
+          ThreadCount single(1);
+          Memory memory = memoryOf(call, slot);
+          int64_t gathered = -1;
+          for (int64_t item = begin; item < end; ++item) {
+            int64_t b = item / perHead / shape.heads;
+            int64_t head = item / perHead % shape.heads;
+            int64_t keyHead = b * shape.keyHeads + head / shape.group();
+            if (keyHead != gathered)
+              gatherHead(call, b, head / shape.group(), memory);
+            gathered = keyHead;
+            if (!runBlock(call, stream, memory, slot, b, head, item % perHead))
+              failed = true;
+          }
+        });
+    return failed ? productError("attention") : Status::success();
   }
 
 private:
@@ -171,7 +175,8 @@ private:
                shape.keys, shape.size, memory.values);
   }
 
-  void runBlock(const KernelCall &call, const RandomStream &stream,
+  /// False if oneDNN fails.
+  bool runBlock(const KernelCall &call, const RandomStream &stream,
                 const Memory &memory, int slot, int64_t b, int64_t head,
                 int64_t block) const {
     int64_t first = block * blocks.rows, m = blocks.rowsOf(block),
@@ -179,15 +184,15 @@ private:
     const T *q = static_cast<const T *>(call.operands[0]) + at;
     T *y = static_cast<T *>(call.results[0]) + at;
     T totals[ForwardBlocks::kMostRows];
-    if (n > 0)
-      products.run(blocks.scores(m, n), slot, q, memory.keys, memory.scores,
-                   memory.scratch);
+    if (n > 0 && !products.run(blocks.scores(m, n), slot, q, memory.keys,
+                               memory.scores, memory.scratch))
+      return false;
     for (int64_t i = 0; i < m; ++i)
       totals[i] = softmaxRow(call, stream, b, head, first + i, n,
                              memory.scores + i * blocks.rowStride);
-    if (n > 0)
-      products.run(blocks.values(m, n), slot, memory.scores, memory.values, y,
-                   memory.scratch);
+    if (n > 0 && !products.run(blocks.values(m, n), slot, memory.scores,
+                               memory.values, y, memory.scratch))
+      return false;
     for (int64_t i = 0; i < m; ++i) {
       T *row = y + i * shape.queryStride();
       if (shape.visibleKeys(first + i) == 0)
@@ -195,6 +200,7 @@ private:
       else
         typedLoops<T>().scaleInto(row, T(1) / totals[i], shape.size);
     }
+    return true;
   }
 
   /// Turns the n scores of a query into unscaled weights, the sum of which is
@@ -263,6 +269,6 @@ static int64_t attentionWorkspace(const KernelSpec &spec,
 }
 
 void cpu::addAttentionKernels(KernelTable &table) {
-  table.push_back(
-      {"attention", createAttention, attentionWorkspace, nullptr, nullptr});
+  table.push_back({"attention", checked<createAttention>, attentionWorkspace,
+                   nullptr, nullptr});
 }

@@ -99,8 +99,8 @@ public:
           Product::create(wanted, 1, spec.scratchBytes(sizeof(T))));
   }
 
-  /// Requires: add(spec) was called.
-  void run(const BlockProductSpec &spec, int slot, const T *a, const T *b, T *c,
+  /// Requires: add(spec) was called. False if oneDNN fails.
+  bool run(const BlockProductSpec &spec, int slot, const T *a, const T *b, T *c,
            std::byte *scratch) const {
     if constexpr (std::is_same_v<T, float>) {
       const auto &copies = products.find(spec)->second;
@@ -110,6 +110,7 @@ public:
     typedLoops<T>().gemm({spec.m, spec.n, spec.k, a, spec.aRow, spec.aColumn, b,
                           spec.bRow, spec.bColumn, c, spec.cRow,
                           spec.accumulate, reinterpret_cast<T *>(scratch)});
+    return true;
   }
 
 private:

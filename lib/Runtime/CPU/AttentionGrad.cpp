@@ -9,6 +9,8 @@
 
 #include "Attention.h"
 
+#include <atomic>
+
 using namespace piper::rt;
 using namespace piper::rt::cpu;
 
@@ -101,15 +103,17 @@ public:
 
   Status run(const KernelCall &call) const override {
     Run run = makeRun(call);
+    std::atomic<bool> failed{false};
     int64_t work = shape.queries * shape.keys * shape.size * shape.group();
     parallelFor(threads, shape.batch * shape.keyHeads, rowGrain(work / 8),
                 [&](int64_t begin, int64_t end, int slot) {
                   ThreadCount single(1);
                   for (int64_t item = begin; item < end; ++item)
-                    runKeyHead(run, slot, item / shape.keyHeads,
-                               item % shape.keyHeads);
+                    if (!runKeyHead(run, slot, item / shape.keyHeads,
+                                    item % shape.keyHeads))
+                      failed = true;
                 });
-    return Status::success();
+    return failed ? productError("attention_grad") : Status::success();
   }
 
 private:
@@ -161,12 +165,15 @@ private:
     return memory;
   }
 
-  void runKeyHead(const Run &run, int slot, int64_t b, int64_t keyHead) const {
+  /// Like runHead and runBlock: false if oneDNN fails.
+  bool runKeyHead(const Run &run, int slot, int64_t b, int64_t keyHead) const {
+    bool done = true;
     for (int64_t g = 0; g < shape.group(); ++g)
-      runHead(run, slot, b, keyHead, g);
+      done = runHead(run, slot, b, keyHead, g) && done;
+    return done;
   }
 
-  void runHead(const Run &run, int slot, int64_t b, int64_t keyHead,
+  bool runHead(const Run &run, int slot, int64_t b, int64_t keyHead,
                int64_t g) const {
     Memory memory = memoryOf(run, slot);
     int64_t head = keyHead * shape.group() + g;
@@ -181,6 +188,7 @@ private:
     if (g == 0)
       clearUnseen(run, b, keyHead);
     int64_t lastKey = -1;
+    bool done = true;
     blocks.forEach([&](const BackwardBlocks::Block &block) {
       int64_t keys = shape.keyAt(b, block.key, keyHead);
       if (block.key != lastKey) {
@@ -189,11 +197,12 @@ private:
       }
       bool accumulate = g > 0 || block.key == lastKey;
       lastKey = block.key;
-      runBlock(run, memory, slot, b, head, block, accumulate);
+      done = runBlock(run, memory, slot, b, head, block, accumulate) && done;
     });
     for (int64_t i = 0; i < shape.queries; ++i)
       std::copy(memory.dq + i * size, memory.dq + (i + 1) * size,
                 run.dq + first + i * stride);
+    return done;
   }
 
   /// Keys that no query sees have no block.
@@ -207,24 +216,26 @@ private:
     }
   }
 
-  void runBlock(const Run &run, const Memory &memory, int slot, int64_t b,
+  bool runBlock(const Run &run, const Memory &memory, int slot, int64_t b,
                 int64_t head, const BackwardBlocks::Block &block,
                 bool accumulate) const {
     int64_t rows = block.query * shape.size;
     int64_t keys = shape.keyAt(b, block.key, head / shape.group());
-    products.run(blocks.scores(block), slot, memory.q + rows, memory.k,
-                 memory.p, memory.scratch);
-    products.run(blocks.scores(block), slot, memory.dy + rows, memory.v,
-                 memory.dp, memory.scratch);
+    auto multiply = [&](const BlockProductSpec &product, const T *a, const T *b,
+                        T *c) {
+      return products.run(product, slot, a, b, c, memory.scratch);
+    };
+    BlockProductSpec scores = blocks.scores(block),
+                     keyGradient = blocks.keyGradient(block, accumulate);
+    if (!multiply(scores, memory.q + rows, memory.k, memory.p) ||
+        !multiply(scores, memory.dy + rows, memory.v, memory.dp))
+      return false;
     for (int64_t i = 0; i < block.queries; ++i)
       differentiateRow(run, memory, b, head, block, i);
-    BlockProductSpec keyGradient = blocks.keyGradient(block, accumulate);
-    products.run(keyGradient, slot, memory.p, memory.dy + rows, run.dv + keys,
-                 memory.scratch);
-    products.run(keyGradient, slot, memory.dp, memory.q + rows, run.dk + keys,
-                 memory.scratch);
-    products.run(blocks.queryGradient(block), slot, memory.dp, memory.k,
-                 memory.dq + rows, memory.scratch);
+    return multiply(keyGradient, memory.p, memory.dy + rows, run.dv + keys) &&
+           multiply(keyGradient, memory.dp, memory.q + rows, run.dk + keys) &&
+           multiply(blocks.queryGradient(block), memory.dp, memory.k,
+                    memory.dq + rows);
   }
 
   /// Turns row i of the scores and of dy v^T into those of P D and dS.
@@ -297,6 +308,6 @@ static int64_t attentionGradWorkspace(const KernelSpec &spec,
 }
 
 void cpu::addAttentionGradKernels(KernelTable &table) {
-  table.push_back({"attention_grad", createAttentionGrad,
+  table.push_back({"attention_grad", checked<createAttentionGrad>,
                    attentionGradWorkspace, nullptr, nullptr});
 }

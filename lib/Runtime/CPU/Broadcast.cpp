@@ -157,7 +157,8 @@ static bool selectMayAlias(const KernelSpec &spec, int operand, int result) {
 }
 
 void cpu::addBroadcastKernels(KernelTable &table) {
+  table.push_back({"broadcast", checked<createBroadcast>, nullptr, nullptr,
+                   viewOfBroadcast});
   table.push_back(
-      {"broadcast", createBroadcast, nullptr, nullptr, viewOfBroadcast});
-  table.push_back({"select", createSelect, nullptr, selectMayAlias, nullptr});
+      {"select", checked<createSelect>, nullptr, selectMayAlias, nullptr});
 }

@@ -55,5 +55,5 @@ static int64_t viewOfCast(const KernelSpec &spec) {
 }
 
 void cpu::addCastKernels(KernelTable &table) {
-  table.push_back({"cast", createCast, nullptr, nullptr, viewOfCast});
+  table.push_back({"cast", checked<createCast>, nullptr, nullptr, viewOfCast});
 }

@@ -42,5 +42,6 @@ static Result<std::unique_ptr<Kernel>> createConstant(const KernelSpec &spec,
 }
 
 void cpu::addConstantKernels(KernelTable &table) {
-  table.push_back({"constant", createConstant, nullptr, nullptr, nullptr});
+  table.push_back(
+      {"constant", checked<createConstant>, nullptr, nullptr, nullptr});
 }

@@ -164,8 +164,8 @@ static bool crossEntropyGradMayAlias(const KernelSpec &spec, int operand,
 }
 
 void cpu::addCrossEntropyKernels(KernelTable &table) {
-  table.push_back({"cross_entropy", createCrossEntropy, crossEntropyWorkspace,
-                   nullptr, nullptr});
-  table.push_back({"cross_entropy_grad", createCrossEntropyGrad, nullptr,
-                   crossEntropyGradMayAlias, nullptr});
+  table.push_back({"cross_entropy", checked<createCrossEntropy>,
+                   crossEntropyWorkspace, nullptr, nullptr});
+  table.push_back({"cross_entropy_grad", checked<createCrossEntropyGrad>,
+                   nullptr, crossEntropyGradMayAlias, nullptr});
 }

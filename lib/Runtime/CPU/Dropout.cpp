@@ -35,6 +35,13 @@ public:
     loop.dims = shape;
     loop.strides = {globalStrides, rowMajorStrides(shape)};
     loop.simplify();
+    // Where the last dimensions of the part have one element, neighbours of the
+    // part are not neighbours of the whole.
+    if (loop.innerStride(0) > 1) {
+      loop.dims.push_back(1);
+      for (Shape &strides : loop.strides)
+        strides.push_back(1);
+    }
   }
 
   Status run(const KernelCall &call) const override {
@@ -138,6 +145,6 @@ static int64_t viewOfDropout(const KernelSpec &spec) {
 }
 
 void cpu::addDropoutKernels(KernelTable &table) {
-  table.push_back(
-      {"dropout", createDropout, nullptr, dropoutMayAlias, viewOfDropout});
+  table.push_back({"dropout", checked<createDropout>, nullptr, dropoutMayAlias,
+                   viewOfDropout});
 }

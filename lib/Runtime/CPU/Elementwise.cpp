@@ -195,10 +195,12 @@ static bool aliasSameSize(const KernelSpec &spec, int operand, int result) {
 void cpu::addElementwiseKernels(KernelTable &table) {
   for (const char *name : {"neg", "exp", "log", "rsqrt", "square", "tanh",
                            "sigmoid", "relu", "silu", "gelu", "scale"})
-    table.push_back({name, createUnary, nullptr, aliasAny, nullptr});
+    table.push_back({name, checked<createUnary>, nullptr, aliasAny, nullptr});
   for (const char *name :
        {"tanh_grad", "sigmoid_grad", "relu_grad", "silu_grad", "gelu_grad"})
-    table.push_back({name, createUnaryGrad, nullptr, aliasAny, nullptr});
+    table.push_back(
+        {name, checked<createUnaryGrad>, nullptr, aliasAny, nullptr});
   for (const char *name : {"add", "sub", "mul", "div"})
-    table.push_back({name, createBinary, nullptr, aliasSameSize, nullptr});
+    table.push_back(
+        {name, checked<createBinary>, nullptr, aliasSameSize, nullptr});
 }

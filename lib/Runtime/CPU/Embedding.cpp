@@ -131,7 +131,8 @@ createEmbeddingGrad(const KernelSpec &spec, const Target &target) {
 }
 
 void cpu::addEmbeddingKernels(KernelTable &table) {
-  table.push_back({"embedding", createEmbedding, nullptr, nullptr, nullptr});
   table.push_back(
-      {"embedding_grad", createEmbeddingGrad, nullptr, nullptr, nullptr});
+      {"embedding", checked<createEmbedding>, nullptr, nullptr, nullptr});
+  table.push_back({"embedding_grad", checked<createEmbeddingGrad>, nullptr,
+                   nullptr, nullptr});
 }

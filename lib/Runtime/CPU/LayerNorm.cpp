@@ -184,8 +184,8 @@ static bool layerNormGradMayAlias(const KernelSpec &spec, int operand,
 }
 
 void cpu::addLayerNormKernels(KernelTable &table) {
-  table.push_back(
-      {"layer_norm", createLayerNorm, nullptr, layerNormMayAlias, nullptr});
-  table.push_back({"layer_norm_grad", createLayerNormGrad,
+  table.push_back({"layer_norm", checked<createLayerNorm>, nullptr,
+                   layerNormMayAlias, nullptr});
+  table.push_back({"layer_norm_grad", checked<createLayerNormGrad>,
                    layerNormGradWorkspace, layerNormGradMayAlias, nullptr});
 }

@@ -137,10 +137,11 @@ public:
 
   Status run(const KernelCall &call) const override {
     ThreadCount count(threads);
-    product->run(static_cast<const float *>(call.operands[0]),
-                 static_cast<const float *>(call.operands[1]),
-                 static_cast<float *>(call.results[0]), call.workspace);
-    return Status::success();
+    bool done =
+        product->run(static_cast<const float *>(call.operands[0]),
+                     static_cast<const float *>(call.operands[1]),
+                     static_cast<float *>(call.results[0]), call.workspace);
+    return done ? Status::success() : productError("matmul");
   }
 
 private:
@@ -247,5 +248,6 @@ static int64_t matmulWorkspace(const KernelSpec &spec, const Target &target) {
 }
 
 void cpu::addMatmulKernels(KernelTable &table) {
-  table.push_back({"matmul", createMatmul, matmulWorkspace, nullptr, nullptr});
+  table.push_back(
+      {"matmul", checked<createMatmul>, matmulWorkspace, nullptr, nullptr});
 }

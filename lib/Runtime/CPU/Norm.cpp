@@ -217,7 +217,7 @@ static Result<std::unique_ptr<Kernel>> createClip(const KernelSpec &spec,
 }
 
 void cpu::addNormKernels(KernelTable &table) {
-  table.push_back(
-      {"norm_table", createNormTable, normTableWorkspace, nullptr, nullptr});
-  table.push_back({"clip", createClip, nullptr, nullptr, nullptr});
+  table.push_back({"norm_table", checked<createNormTable>, normTableWorkspace,
+                   nullptr, nullptr});
+  table.push_back({"clip", checked<createClip>, nullptr, nullptr, nullptr});
 }

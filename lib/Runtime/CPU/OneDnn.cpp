@@ -7,6 +7,9 @@
 
 #include "Parallel.h"
 
+#include <malloc.h>
+
+using namespace piper::rt;
 using namespace piper::rt::cpu;
 
 static int64_t roundUp(int64_t value, int64_t unit) {
@@ -27,8 +30,19 @@ int64_t piper::rt::cpu::packedBytes(int64_t k, int64_t n) {
   return roundUp(k, 16) * roundUp(n, 64) * int64_t(sizeof(float));
 }
 
+/// oneDNN allocates its packing buffers anew in each call below AVX-512 and for
+/// strided matrices. glibc would give them back to the system every time, and
+/// the page faults would take 15% of an attention: keep them.
+static void keepFreedMemory() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 256 << 20);
+#endif
+}
+
 static dnnl_engine_t engine() {
   static dnnl_engine_t theEngine = [] {
+    keepFreedMemory();
     dnnl_engine_t made = nullptr;
     dnnl_engine_create(&made, dnnl_cpu, 0);
     return made;
@@ -161,22 +175,30 @@ bool Product::makeMemories(const ProductSpec &spec) {
   return done;
 }
 
-void Product::run(const float *dataA, const float *dataB, float *dataC,
+static bool setData(dnnl_memory_t memory, const void *data) {
+  return succeeded(
+      dnnl_memory_set_data_handle(memory, const_cast<void *>(data)));
+}
+
+Status piper::rt::cpu::productError(const char *kernel) {
+  return Status::error("kernel '" + std::string(kernel) +
+                       "' expects memory for oneDNN but got none");
+}
+
+bool Product::run(const float *dataA, const float *dataB, float *dataC,
                   std::byte *memory) const {
-  dnnl_memory_set_data_handle(a, const_cast<float *>(dataA));
-  dnnl_memory_set_data_handle(c, dataC);
-  dnnl_memory_set_data_handle(scratch, memory);
+  bool set = setData(a, dataA) && setData(c, dataC) && setData(scratch, memory);
   if (reorder) {
-    dnnl_memory_set_data_handle(plainB, const_cast<float *>(dataB));
-    dnnl_memory_set_data_handle(b, memory + packOffset);
+    set = set && setData(plainB, dataB) && setData(b, memory + packOffset);
     dnnl_exec_arg_t move[] = {{DNNL_ARG_FROM, plainB}, {DNNL_ARG_TO, b}};
-    dnnl_primitive_execute(reorder, stream, 2, move);
+    set = set && succeeded(dnnl_primitive_execute(reorder, stream, 2, move));
   } else {
-    dnnl_memory_set_data_handle(b, const_cast<float *>(dataB));
+    set = set && setData(b, dataB);
   }
   dnnl_exec_arg_t arguments[] = {{DNNL_ARG_SRC, a},
                                  {DNNL_ARG_WEIGHTS, b},
                                  {DNNL_ARG_DST, c},
                                  {DNNL_ARG_SCRATCHPAD, scratch}};
-  dnnl_primitive_execute(product, stream, 4, arguments);
+  return set &&
+         succeeded(dnnl_primitive_execute(product, stream, 4, arguments));
 }

@@ -7,6 +7,8 @@
 #ifndef PIPER_LIB_RUNTIME_CPU_ONEDNN_H
 #define PIPER_LIB_RUNTIME_CPU_ONEDNN_H
 
+#include "Piper/Runtime/Status.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <dnnl.h>
@@ -42,6 +44,9 @@ int64_t productScratchBytes(int64_t m, int64_t n, int64_t k, int threads);
 /// Bytes of a packed B: blocks of 16 x 64 elements.
 int64_t packedBytes(int64_t k, int64_t n);
 
+/// The error of a kernel whose product failed.
+Status productError(const char *kernel);
+
 class Product {
 public:
   /// Null if oneDNN has no such product. With more need than `scratchBytes` the
@@ -54,8 +59,8 @@ public:
 
   /// `scratch` has scratchBytes + packBytes, aligned to 64. One run of a
   /// Product at a time; the number of OpenMP threads must be that of its
-  /// creation.
-  void run(const float *a, const float *b, float *c, std::byte *scratch) const;
+  /// creation. False if oneDNN fails, which it does only without memory.
+  bool run(const float *a, const float *b, float *c, std::byte *scratch) const;
 
   Product(const Product &) = delete;
   Product &operator=(const Product &) = delete;

@@ -194,6 +194,6 @@ static int64_t viewOfReduceSum(const KernelSpec &spec) {
 }
 
 void cpu::addReduceKernels(KernelTable &table) {
-  table.push_back({"reduce_sum", createReduceSum, reduceSumWorkspace, nullptr,
-                   viewOfReduceSum});
+  table.push_back({"reduce_sum", checked<createReduceSum>, reduceSumWorkspace,
+                   nullptr, viewOfReduceSum});
 }

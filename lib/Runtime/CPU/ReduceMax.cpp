@@ -126,7 +126,8 @@ static bool reduceMaxGradMayAlias(const KernelSpec &spec, int operand,
 }
 
 void cpu::addReduceMaxKernels(KernelTable &table) {
-  table.push_back({"reduce_max", createReduceMax, nullptr, nullptr, nullptr});
-  table.push_back({"reduce_max_grad", createReduceMaxGrad, nullptr,
+  table.push_back(
+      {"reduce_max", checked<createReduceMax>, nullptr, nullptr, nullptr});
+  table.push_back({"reduce_max_grad", checked<createReduceMaxGrad>, nullptr,
                    reduceMaxGradMayAlias, nullptr});
 }

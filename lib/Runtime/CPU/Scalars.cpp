@@ -179,11 +179,15 @@ createLearningRate(const KernelSpec &spec, const Target &) {
 
 void cpu::addScalarKernels(KernelTable &table) {
   table.push_back(
-      {"advance", createAdvance, nullptr, advanceMayAlias, nullptr});
-  table.push_back({"count_valid", createCountValid, nullptr, nullptr, nullptr});
-  table.push_back({"divide", createDivide, nullptr, divideMayAlias, nullptr});
+      {"advance", checked<createAdvance>, nullptr, advanceMayAlias, nullptr});
   table.push_back(
-      {"learning_rate", createLearningRate, nullptr, nullptr, nullptr});
-  table.push_back({"random_key", createRandomKey, nullptr, nullptr, nullptr});
-  table.push_back({"reciprocal", createReciprocal, nullptr, nullptr, nullptr});
+      {"count_valid", checked<createCountValid>, nullptr, nullptr, nullptr});
+  table.push_back(
+      {"divide", checked<createDivide>, nullptr, divideMayAlias, nullptr});
+  table.push_back({"learning_rate", checked<createLearningRate>, nullptr,
+                   nullptr, nullptr});
+  table.push_back(
+      {"random_key", checked<createRandomKey>, nullptr, nullptr, nullptr});
+  table.push_back(
+      {"reciprocal", checked<createReciprocal>, nullptr, nullptr, nullptr});
 }

@@ -274,10 +274,13 @@ static int64_t viewOfConcat(const KernelSpec &spec) {
 }
 
 void cpu::addShapeKernels(KernelTable &table) {
-  table.push_back({"reshape", createReshape, nullptr, nullptr, viewOfReshape});
   table.push_back(
-      {"stop_gradient", createReshape, nullptr, nullptr, viewOfReshape});
-  table.push_back({"slice", createSlice, nullptr, nullptr, viewOfSlice});
-  table.push_back({"pad", createPad, nullptr, nullptr, viewOfPad});
-  table.push_back({"concat", createConcat, nullptr, nullptr, viewOfConcat});
+      {"reshape", checked<createReshape>, nullptr, nullptr, viewOfReshape});
+  table.push_back({"stop_gradient", checked<createReshape>, nullptr, nullptr,
+                   viewOfReshape});
+  table.push_back(
+      {"slice", checked<createSlice>, nullptr, nullptr, viewOfSlice});
+  table.push_back({"pad", checked<createPad>, nullptr, nullptr, viewOfPad});
+  table.push_back(
+      {"concat", checked<createConcat>, nullptr, nullptr, viewOfConcat});
 }

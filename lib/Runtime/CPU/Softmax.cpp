@@ -59,5 +59,6 @@ static bool softmaxMayAlias(const KernelSpec &spec, int operand, int result) {
 
 void cpu::addSoftmaxKernels(KernelTable &table) {
   for (const char *name : {"softmax", "softmax_grad"})
-    table.push_back({name, createSoftmax, nullptr, softmaxMayAlias, nullptr});
+    table.push_back(
+        {name, checked<createSoftmax>, nullptr, softmaxMayAlias, nullptr});
 }

@@ -38,6 +38,11 @@ std::string cpu::shapeText(const Shape &shape) {
   return text;
 }
 
+Status cpu::checkProcess() {
+  Result<InstructionSet> set = currentInstructionSet();
+  return set.ok() ? Status::success() : set.takeStatus();
+}
+
 static Status checkTensor(const KernelSpec &spec, const TensorType &type,
                           const std::string &which) {
   if (uint8_t(type.element) > uint8_t(ElementType::I64))
@@ -71,9 +76,6 @@ static Status checkCount(const KernelSpec &spec, const char *what, Arity arity,
 }
 
 Status cpu::checkSpec(const KernelSpec &spec, Arity operands, Arity results) {
-  Result<InstructionSet> set = currentInstructionSet();
-  if (!set.ok())
-    return set.takeStatus();
   PIPER_RETURN_IF_ERROR(
       checkCount(spec, "operands", operands, spec.operands.size()));
   PIPER_RETURN_IF_ERROR(

@@ -32,8 +32,20 @@ struct Arity {
 };
 constexpr int64_t kAnyNumber = 1 << 20;
 
+/// Whether this process can make kernels at all: PIPER_CPU makes sense.
+Status checkProcess();
+
+/// The `create` of a kernel after checkProcess, which the other functions of
+/// its row do not need: they depend on the spec alone.
+template <auto create>
+Result<std::unique_ptr<Kernel>> checked(const KernelSpec &spec,
+                                        const Target &target) {
+  PIPER_RETURN_IF_ERROR(checkProcess());
+  return create(spec, target);
+}
+
 /// The numbers of operands and results; types whose dimensions are positive and
-/// whose size in bytes fits in 62 bits; and the instruction set of the process.
+/// whose size in bytes fits in 62 bits.
 Status checkSpec(const KernelSpec &spec, Arity operands, Arity results);
 
 /// Requires for all below: checkSpec succeeded and the index is in range.

@@ -150,6 +150,6 @@ static int64_t viewOfTranspose(const KernelSpec &spec) {
 }
 
 void cpu::addTransposeKernels(KernelTable &table) {
-  table.push_back(
-      {"transpose", createTranspose, nullptr, nullptr, viewOfTranspose});
+  table.push_back({"transpose", checked<createTranspose>, nullptr, nullptr,
+                   viewOfTranspose});
 }

@@ -191,6 +191,7 @@ static bool sgdMayAlias(const KernelSpec &spec, int operand, int result) {
 }
 
 void cpu::addUpdateKernels(KernelTable &table) {
-  table.push_back({"adamw", createAdamW, nullptr, adamwMayAlias, nullptr});
-  table.push_back({"sgd", createSgd, nullptr, sgdMayAlias, nullptr});
+  table.push_back(
+      {"adamw", checked<createAdamW>, nullptr, adamwMayAlias, nullptr});
+  table.push_back({"sgd", checked<createSgd>, nullptr, sgdMayAlias, nullptr});
 }
