@@ -33,13 +33,10 @@ else()
   set(PIPER_MLIR_LIBS
     MLIRIR MLIRParser MLIRAsmParser MLIRBytecodeReader MLIRBytecodeWriter
     MLIRFuncDialect MLIRPass MLIRTransforms MLIRTransformUtils MLIRSupport
-    MLIRRemarkStreamer MLIRDebug)
+    MLIRDialectUtils MLIRRemarkStreamer MLIRDebug)
   piper_make_static(${PIPER_MLIR_LIBS} MLIROptLib MLIRLspServerLib MLIRReduceLib MLIRReduce)
   target_link_libraries(PiperMLIR INTERFACE ${PIPER_MLIR_LIBS})
   add_link_options(-Wl,--gc-sections -static-libstdc++ -static-libgcc)
-  if(PIPER_LLD)
-    add_link_options(-Wl,--icf=safe)
-  endif()
   add_compile_options(-ffunction-sections -fdata-sections)
 endif()
 
