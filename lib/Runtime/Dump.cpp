@@ -8,7 +8,6 @@
 #include "FloatConversion.h"
 #include "Piper/Runtime/Safetensors.h"
 
-#include <algorithm>
 #include <cstring>
 #include <list>
 
@@ -16,17 +15,15 @@ using namespace piper::rt;
 
 Status piper::rt::checkKeepsGradients(const Program &program,
                                       const EntryPoint &entry) {
-  for (const StateTensor &tensor : program.state) {
-    if (tensor.kind != StateTensor::Kind::Parameter || !tensor.trainable)
-      continue;
-    bool isKept =
-        std::any_of(entry.gradients.begin(), entry.gradients.end(),
-                    [&](const Binding &b) { return b.name == tensor.name; });
-    if (!isKept)
+  // A plan keeps all or none. A parameter that the loss does not reach is
+  // trainable but has none.
+  if (!entry.gradients.empty())
+    return Status::success();
+  for (const StateTensor &tensor : program.state)
+    if (tensor.kind == StateTensor::Kind::Parameter && tensor.trainable)
       return Status::error("the program '" + program.name +
                            "' does not keep the gradient of '" + tensor.name +
                            "': compile it with keep-gradients=true");
-  }
   return Status::success();
 }
 

@@ -10,8 +10,8 @@
 
 namespace piper::rt {
 
-/// Fails where the entry point does not keep the gradient of every trainable
-/// parameter to the end of the step.
+/// Fails where the entry point does not keep the gradients to the end of the
+/// step. (A parameter that the loss does not reach has none.)
 Status checkKeepsGradients(const Program &program, const EntryPoint &entry);
 
 /// Writes the raw gradients of the last run of entry point `entry` (before
