@@ -11,24 +11,25 @@
 
 namespace piper::schedule {
 
-/// Which of its coordinate's stages this is, as a letter (a number from the
-/// 27th on); nothing where there is only one.
-static std::string chunkLetter(const Schedule &s, int stage) {
-  if (s.V == 1)
-    return "";
-  int chunk = 0;
-  for (int other = 0; other < stage; ++other)
-    chunk += s.stageRank[other] == s.stageRank[stage];
-  return chunk < 26 ? std::string(1, static_cast<char>('a' + chunk))
-                    : "." + std::to_string(chunk);
+/// Which of its coordinate's stages each stage is, as a letter (a number from
+/// the 27th on); nothing where there is only one.
+CellLabels::CellLabels(const Schedule &s) : letters(s.stageRank.size()) {
+  std::vector<int> held(s.P, 0);
+  for (size_t stage = 0; stage < letters.size(); ++stage) {
+    int chunk = held[s.stageRank[stage]]++;
+    if (s.V > 1)
+      letters[stage] = chunk < 26
+                           ? std::string(1, static_cast<char>('a' + chunk))
+                           : "." + std::to_string(chunk);
+  }
 }
 
-std::string cellLabel(const Schedule &s, const Action &a) {
-  static const char *const letters[] = {"F", "B", "I", "W", "F"};
-  std::string label = letters[static_cast<int>(a.pass)] +
-                      std::to_string(a.microBatch) + chunkLetter(s, a.stage);
+std::string CellLabels::of(const Action &a) const {
+  static const char *const passes[] = {"F", "B", "I", "W", "F"};
+  std::string label = passes[static_cast<int>(a.pass)] +
+                      std::to_string(a.microBatch) + letters[a.stage];
   if (a.pass == Pass::FB)
-    label += "B" + std::to_string(a.microBatchB) + chunkLetter(s, a.stageB);
+    label += "B" + std::to_string(a.microBatchB) + letters[a.stageB];
   return label;
 }
 
@@ -69,7 +70,8 @@ struct Cell {
 
 /// The cells of one coordinate; rounding never makes two overlap or vanish.
 static std::vector<Cell> cellsOf(const Schedule &s, const Simulation &sim,
-                                 int rank, double unit) {
+                                 int rank, double unit,
+                                 const CellLabels &labels) {
   std::vector<Cell> cells;
   size_t last = 0;
   for (size_t i = 0; i < s.ranks[rank].size(); ++i) {
@@ -79,7 +81,7 @@ static std::vector<Cell> cellsOf(const Schedule &s, const Simulation &sim,
     };
     size_t begin = std::max(last, toUnits(sim.start[rank][i]));
     size_t end = std::max(begin + 1, toUnits(sim.end[rank][i]));
-    cells.push_back({begin, end, cellLabel(s, a), a.pass});
+    cells.push_back({begin, end, labels.of(a), a.pass});
     last = end;
   }
   return cells;
@@ -99,10 +101,11 @@ std::string printTimetable(const Schedule &s, const Simulation &sim,
   double unit = timeUnit(sim);
   if (sim.makespan / unit * 2 > static_cast<double>(options.maxColumns))
     return "";
+  CellLabels labels(s);
   std::vector<std::vector<Cell>> rows;
   size_t width = 2, units = 0;
   for (int rank = 0; rank < s.P; ++rank) {
-    rows.push_back(cellsOf(s, sim, rank, unit));
+    rows.push_back(cellsOf(s, sim, rank, unit, labels));
     for (const Cell &cell : rows.back()) {
       size_t length = cell.end - cell.begin;
       width = std::max(width, (cell.label.size() + length) / length);

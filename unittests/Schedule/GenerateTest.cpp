@@ -119,7 +119,7 @@ TEST(Generate, Refusals) {
   EXPECT_EQ(generateError(makeRequest("1f1b", 4, 1, 0)),
             "P, V and M must be at least 1 but are P = 4, V = 1, M = 0");
   EXPECT_EQ(generateError(makeRequest("1f1b", 1000000, 1, 1000000)),
-            "P * V * M is over the limit of 20000000 for P = 1000000, V = 1, M "
+            "P * V * M is over the limit of 4000000 for P = 1000000, V = 1, M "
             "= 1000000");
   EXPECT_EQ(generateError(makeRequest("zb_h3", 1, 1, 1)),
             "unknown kind 'zb_h3', expected one of gpipe, 1f1b, eager_1f1b, "

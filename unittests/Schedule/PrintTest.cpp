@@ -61,8 +61,9 @@ TEST(Print, LeavesOutWhatIsTooWide) {
 
 TEST(Print, LabelsPastTheAlphabet) {
   Schedule s = make("looped_bfs", 1, 28, 1);
-  EXPECT_EQ(cellLabel(s, Action::forward(25, 0)), "F0z");
-  EXPECT_EQ(cellLabel(s, Action::backward(27, 0)), "B0.27");
+  CellLabels labels(s);
+  EXPECT_EQ(labels.of(Action::forward(25, 0)), "F0z");
+  EXPECT_EQ(labels.of(Action::backward(27, 0)), "B0.27");
 }
 
 static size_t count(const std::string &text, const std::string &part) {

@@ -27,7 +27,7 @@ TEST(Verify, Sizes) {
             "P, V and M must be at least 1 but are P = 2, V = 1, M = 0");
   s = make("1f1b", 2, 1, 2);
   s.M = 1000000000;
-  EXPECT_EQ(firstError(s), "P * V * M is over the limit of 20000000 for P = 2, "
+  EXPECT_EQ(firstError(s), "P * V * M is over the limit of 4000000 for P = 2, "
                            "V = 1, M = 1000000000");
   s = make("1f1b", 2, 1, 2);
   s.V = 2;

@@ -31,8 +31,15 @@ std::string printTimetable(const Schedule &schedule,
 /// number.
 std::string toSVG(const Schedule &schedule, const Simulation &simulation);
 
-/// The name of an action in both pictures.
-std::string cellLabel(const Schedule &schedule, const Action &action);
+/// The names of actions in both pictures.
+class CellLabels {
+public:
+  explicit CellLabels(const Schedule &schedule);
+  std::string of(const Action &action) const;
+
+private:
+  std::vector<std::string> letters; ///< per stage
+};
 
 } // namespace piper::schedule
 

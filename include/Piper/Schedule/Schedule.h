@@ -85,7 +85,7 @@ struct Schedule {
 
 /// Largest P * V * M this library takes, so that no request can exhaust the
 /// machine.
-constexpr int64_t kMaxStageMicroBatches = 20'000'000;
+constexpr int64_t kMaxStageMicroBatches = 4'000'000;
 /// Largest P * V * M of a search, which costs thousands of times as much.
 constexpr int64_t kMaxSearched = 262'144;
 

@@ -6,27 +6,31 @@
 
 #include "Kinds.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace piper::schedule {
 
-/// The slots of one coordinate, each empty or with an action: four of six
-/// slots are taken in the steady state.
-static std::vector<Action> repeatBlock(const Schedule &s, int rank,
-                                       const VBlock &block) {
-  int down = rank, up = 2 * s.P - 1 - rank, period = 6;
+static constexpr int kPeriod = 6;
+
+/// The four passes of all micro-batches on one coordinate, by slot. (A list
+/// and not a table of slots: a deep pipeline has many more slots than actions.)
+static std::vector<std::pair<int64_t, Action>>
+repeatBlock(const Schedule &s, int rank, const VBlock &block) {
+  int down = rank, up = 2 * s.P - 1 - rank;
   const std::pair<int, Action> passes[] = {
       {block.down(rank), Action::forward(down, 0)},
       {block.up(rank), Action::forward(up, 0)},
       {block.upBackward(rank), Action::backwardInput(up, 0)},
       {block.downBackward(rank), Action::backwardInput(down, 0)}};
-  size_t length = block.downBackward(rank) + period * (s.M - 1) + 1;
-  std::vector<Action> slots(length, Action::forward(-1, -1));
+  std::vector<std::pair<int64_t, Action>> slots;
   for (auto [slot, action] : passes)
     for (int mb = 0; mb < s.M; ++mb) {
       action.microBatch = mb;
-      slots[slot + period * mb] = action;
+      slots.push_back({slot + int64_t(kPeriod) * mb, action});
     }
+  std::sort(slots.begin(), slots.end(),
+            [](const auto &a, const auto &b) { return a.first < b.first; });
   return slots;
 }
 
@@ -35,13 +39,15 @@ void fillFromBlock(Schedule &s, const VBlock &block) {
     std::vector<Action> &actions = s.ranks[rank];
     std::vector<Action> pending;
     size_t done = 0;
-    for (const Action &slot : repeatBlock(s, rank, block)) {
-      if (slot.stage >= 0)
-        actions.push_back(slot);
-      else if (done < pending.size())
+    int64_t next = 0; // the first slot not yet used
+    for (const auto &[slot, action] : repeatBlock(s, rank, block)) {
+      for (; next < slot && done < pending.size(); ++next)
         actions.push_back(pending[done++]);
-      if (slot.pass == Pass::BI)
-        pending.push_back(Action::backwardWeight(slot.stage, slot.microBatch));
+      next = slot + 1;
+      actions.push_back(action);
+      if (action.pass == Pass::BI)
+        pending.push_back(
+            Action::backwardWeight(action.stage, action.microBatch));
     }
     actions.insert(actions.end(), pending.begin() + done, pending.end());
   }
