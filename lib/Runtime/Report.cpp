@@ -89,6 +89,27 @@ std::string piper::rt::infoReport(const Program &program) {
   return text;
 }
 
+int64_t piper::rt::usedBytes(const Program &program, const EntryPoint &entry) {
+  int64_t end = 0;
+  auto use = [&](int64_t offset, int64_t bytes) {
+    if (bytes > 0)
+      end = std::max(end, offset + bytes);
+  };
+  for (const StateTensor &tensor : program.state)
+    use(tensor.offset, tensor.type.numBytes());
+  for (const EntryValue &value : entry.values)
+    use(value.offset, value.type.numBytes());
+  for (const Instruction &call : entry.instructions) {
+    const Function &function = program.functions[call.function];
+    for (const FunctionValue &value : function.values)
+      if (value.base == FunctionValue::Base::Workspace)
+        use(call.workspaceOffset + value.offset, value.type.numBytes());
+    for (const Function::Step &step : function.steps)
+      use(call.workspaceOffset + step.workspaceOffset, step.workspaceBytes);
+  }
+  return end;
+}
+
 std::string piper::rt::memoryReport(const Program &program) {
   std::string text = "arena: " + formatBytes(program.arenaBytes) + " (" +
                      formatCount(program.arenaBytes) + " bytes)\n";

@@ -171,11 +171,14 @@ static void beginMeasure(Executor &executor, const RunOptions &options) {
 }
 
 static void endMeasure(const Executor &executor, const RunOptions &options,
-                       const std::string &entry, std::ostream &out) {
-  if (options.memory && !options.poison)
-    out << "entry point " << entry << " touched "
-        << formatCount(executor.highestTouchedByte(kMark))
-        << " bytes of the arena" << std::endl;
+                       int entry, std::ostream &out) {
+  if (!options.memory || options.poison)
+    return;
+  const EntryPoint &point = executor.entry(entry);
+  out << "entry point " << point.name << " gave "
+      << formatCount(usedBytes(executor.program(), point))
+      << " bytes of the arena to kernels, which wrote up to byte "
+      << formatCount(executor.highestTouchedByte(kMark)) << std::endl;
 }
 
 static Status runEval(Executor &executor, const RunOptions &options,
@@ -189,7 +192,7 @@ static Status runEval(Executor &executor, const RunOptions &options,
       evaluate(executor, **source, countSteps(options, **source, 0));
   if (!summary.ok())
     return summary.takeStatus();
-  endMeasure(executor, options, "eval", out);
+  endMeasure(executor, options, executor.findEntry("eval"), out);
   printLoss(out, "eval", summary->loss);
   return Status::success();
 }
@@ -216,7 +219,7 @@ static Status runTraining(Executor &executor, const RunOptions &options,
   Result<TrainSummary> summary = train(executor, **source, trainOptions);
   if (!summary.ok())
     return summary.takeStatus();
-  endMeasure(executor, options, "train", out);
+  endMeasure(executor, options, entry, out);
   if (summary->steps > 0 && !options.dumpGradients.empty())
     PIPER_RETURN_IF_ERROR(
         dumpGradients(executor, entry, options.dumpGradients));

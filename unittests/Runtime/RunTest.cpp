@@ -110,15 +110,17 @@ TEST_F(RunTest, MeasuresTheArena) {
   options.inputs = writeInputs("f", makeData(2));
   options.eval = options.memory = true;
   std::string text = run(program, options);
-  std::string line = "entry point eval touched " +
-                     formatCount(error.offset + error.type.numBytes()) +
-                     " bytes of the arena\n";
+  std::string end = formatCount(error.offset + error.type.numBytes());
+  std::string line = "entry point eval gave " + end +
+                     " bytes of the arena to kernels, which wrote up to byte " +
+                     end + "\n";
   EXPECT_NE(text.find(line), std::string::npos) << text;
   options.eval = false;
-  EXPECT_NE(run(program, options).find("entry point train touched "),
+  EXPECT_NE(run(program, options).find("entry point train gave "),
             std::string::npos);
   options.poison = true;
-  EXPECT_EQ(run(program, options).find("touched"), std::string::npos);
+  EXPECT_EQ(run(program, options).find("entry point train gave "),
+            std::string::npos);
 }
 
 TEST_F(RunTest, AFailedRunSavesNothing) {

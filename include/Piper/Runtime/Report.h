@@ -20,6 +20,10 @@ std::string infoReport(const Program &program);
 /// instruction, and how much of it no packing could avoid.
 std::string memoryReport(const Program &program);
 
+/// The end of the last byte of the arena that the entry point gives to a kernel
+/// or that is state: what the stated peak must be (rounded up to kAlignment).
+int64_t usedBytes(const Program &program, const EntryPoint &entry);
+
 /// "1.5 MiB", "812 bytes".
 std::string formatBytes(int64_t bytes);
 /// "1,234,567".
