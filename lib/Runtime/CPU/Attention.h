@@ -124,8 +124,13 @@ private:
 template <typename T>
 void gatherRows(const T *from, int64_t stride, int64_t rows, int64_t size,
                 T *to) {
-  for (int64_t i = 0; i < rows; ++i)
+  constexpr int64_t kAhead = 8, kLine = 64 / int64_t(sizeof(T));
+  for (int64_t i = 0; i < rows; ++i) {
+    // No prefetcher of the machine follows rows this far apart.
+    for (int64_t j = 0; i + kAhead < rows && j < size; j += kLine)
+      __builtin_prefetch(from + (i + kAhead) * stride + j);
     std::copy(from + i * stride, from + i * stride + size, to + i * size);
+  }
 }
 
 /// Rows of a block of scores are this much longer than they need to be: a row

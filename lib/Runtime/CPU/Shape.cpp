@@ -9,9 +9,30 @@
 #include "Strides.h"
 
 #include <cstring>
+#include <emmintrin.h>
 
 using namespace piper::rt;
 using namespace piper::rt::cpu;
+
+/// memcpy for one of many short runs. That of glibc 2.36 takes three times as
+/// long where the runs go to places 4096 bytes apart or a multiple of it (Zen
+/// 4, runs of 2048 bytes); the barrier keeps the compiler from calling it.
+static void copyRun(char *to, const char *from, int64_t bytes) {
+  constexpr int64_t kLongest = 4096, kChunk = 64;
+  int64_t i = 0;
+  if (bytes <= kLongest)
+    for (; i + kChunk <= bytes; i += kChunk) {
+      asm volatile("" ::: "memory");
+      __m128i parts[4];
+      for (int j = 0; j < 4; ++j)
+        parts[j] = _mm_loadu_si128(
+            reinterpret_cast<const __m128i *>(from + i + 16 * j));
+      for (int j = 0; j < 4; ++j)
+        _mm_storeu_si128(reinterpret_cast<__m128i *>(to + i + 16 * j),
+                         parts[j]);
+    }
+  std::memcpy(to + i, from + i, size_t(bytes - i));
+}
 
 //===----------------------------------------------------------------------===//
 // reshape and stop_gradient
@@ -101,8 +122,7 @@ public:
     parallelFor(threads, box.loop.rows(), rowGrain(run),
                 [=](int64_t begin, int64_t end, int) {
                   for (int64_t row = begin; row < end; ++row)
-                    std::memcpy(y + row * run, x + box.loop.rowOffset(0, row),
-                                size_t(run));
+                    copyRun(y + row * run, x + box.loop.rowOffset(0, row), run);
                 });
     return Status::success();
   }
@@ -132,8 +152,8 @@ public:
     parallelFor(threads, box.loop.rows(), rowGrain(run),
                 [=](int64_t begin, int64_t end, int) {
                   for (int64_t row = begin; row < end; ++row)
-                    std::memcpy(inside + box.loop.rowOffset(0, row),
-                                x + row * run, size_t(run));
+                    copyRun(inside + box.loop.rowOffset(0, row), x + row * run,
+                            run);
                 });
     return Status::success();
   }
@@ -228,7 +248,7 @@ private:
     char *to = static_cast<char *>(call.results[0]) + row * rowBytes;
     for (size_t i = 0; i < runs.size(); ++i) {
       const char *from = static_cast<const char *>(call.operands[i]);
-      std::memcpy(to, from + row * runs[i], size_t(runs[i]));
+      copyRun(to, from + row * runs[i], runs[i]);
       to += runs[i];
     }
   }
