@@ -2,14 +2,14 @@
 # Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Usage: scripts/quickstart.sh [FILE]
+# Usage: [STEPS=N] scripts/quickstart.sh [FILE]
 #
 # Installs what is missing, builds the tools into build/bin, and trains a small
 # GPT on the bytes of FILE, or of the licences that Debian carries. Prints each
 # command before it runs it. The last line is "train loss X", in nats per byte.
 set -euo pipefail
 
-layers=4 hidden=128 heads=4 batch=8 seq=64 steps=1600
+layers=4 hidden=128 heads=4 batch=8 seq=64 steps=${STEPS:-1600}
 
 fail() {
   echo "quickstart: error: $1" >&2
@@ -22,10 +22,18 @@ run() {
   eval "$1"
 }
 
-text=demo/text
+# A tenth is held out, and must be a batch.
+check_size() {
+  local least=$((10 * (batch * seq + 1))) size
+  size=$(stat -L -c %s -- "$1")
+  [ "$size" -ge "$least" ] || fail "'$1' has $size bytes, expects at least $least"
+}
+
+text=demo/text prompt=" --prompt 'You may '"
 if [ $# -gt 0 ]; then
   [ -f "$1" ] || fail "'$1' is not a file"
-  text=$(realpath -- "$1")
+  check_size "$1"
+  text=$(realpath -- "$1") prompt=""
 fi
 cd "$(dirname "$0")/.."
 
@@ -44,10 +52,8 @@ fi
 #--- Data: the last tenth is held out
 
 [ $# -gt 0 ] || run "find /usr/share/common-licenses -type f | LC_ALL=C sort | xargs cat > $text"
-size=$(stat -c %s -- "$text")
-part=$((batch * seq + 1))
-[ "$size" -ge $((10 * part)) ] || fail "expects a text of at least $((10 * part)) bytes but got $size"
-held=$((size / 10))
+check_size "$text"
+held=$(($(stat -c %s -- "$text") / 10))
 batches=$(((held - 1) / seq / batch))
 quoted=$(printf '%q' "$text")
 run "head -c -$held -- $quoted > demo/train.txt"
@@ -58,8 +64,8 @@ run "tail -c $held -- $quoted > demo/heldout.txt"
 run "build/bin/piper-model gpt2 --layers $layers --hidden $hidden --heads $heads --vocab 256 --batch $batch --seq $seq -o demo/gpt.mlir"
 # Waiting threads give their core to other programs.
 run "export OMP_WAIT_POLICY=passive"
-compile="lr=3e-3 beta2=0.99 weight-decay=0.1 clip=1 lr-schedule=cosine warmup-steps=40 total-steps=$steps"
+compile="lr=3e-3 beta2=0.99 weight-decay=0.1 clip=1 lr-schedule=cosine warmup-steps=$((steps / 40)) total-steps=$steps"
 run "build/bin/piper-run demo/gpt.mlir --piper-compile='$compile' --data demo/train.txt --steps $steps --save demo/gpt.safetensors | tee demo/result.txt"
-run "build/bin/piper-run demo/gpt.mlir --load demo/gpt.safetensors --generate 400 --prompt 'You may '"
+run "build/bin/piper-run demo/gpt.mlir --load demo/gpt.safetensors --generate 400$prompt"
 run "build/bin/piper-run demo/gpt.mlir --load demo/gpt.safetensors --data demo/heldout.txt --eval --steps $batches"
 grep '^train loss' demo/result.txt
