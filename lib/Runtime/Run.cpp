@@ -15,6 +15,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <set>
 
 using namespace piper::rt;
@@ -69,6 +70,21 @@ static Status checkCombination(const RunOptions &options) {
   return Status::success();
 }
 
+/// No file to be written is one of those that the run reads batches from.
+static Status checkKeepsData(const RunOptions &options) {
+  for (const std::string *read : {&options.data, &options.inputs})
+    for (const std::string *written :
+         {&options.save, &options.saveState, &options.dumpGradients,
+          &options.dumpOutputs, &options.metrics, &options.trace}) {
+      std::error_code ignored;
+      if (!read->empty() && !written->empty() &&
+          std::filesystem::equivalent(*read, *written, ignored))
+        return Status::error("'" + *read + "' would be overwritten by '" +
+                             *written + "'");
+    }
+  return Status::success();
+}
+
 Status piper::rt::checkRunOptions(const RunOptions &options) {
   PIPER_RETURN_IF_ERROR(checkCombination(options));
   if (options.steps && *options.steps < 0)
@@ -93,6 +109,7 @@ Status piper::rt::checkRunOptions(const RunOptions &options) {
     if (!type.ok())
       return Status::error("--token-type: " + type.takeStatus().message());
   }
+  PIPER_RETURN_IF_ERROR(checkKeepsData(options));
   std::set<std::string> paths;
   for (const std::string *path :
        {&options.save, &options.saveState, &options.dumpGradients,

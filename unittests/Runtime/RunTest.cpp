@@ -226,6 +226,12 @@ TEST_F(RunTest, FilesToWriteAreCheckedFirst) {
             "cannot write '" + options.save + "': No such file or directory");
   options.save = options.metrics = folder.file("s");
   EXPECT_EQ(check(options), "'" + options.save + "' is to be written twice");
+  options.save = "";
+  options.data = folder.write("t", "all work and no play");
+  std::filesystem::create_symlink("t", folder.path / "link");
+  options.metrics = folder.file("link");
+  EXPECT_EQ(check(options), "'" + options.data + "' would be overwritten by '" +
+                                options.metrics + "'");
 }
 
 // A file of state becomes one of parameters.
