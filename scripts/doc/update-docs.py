@@ -5,7 +5,7 @@
 # Writes the generated parts of the documentation: the reference pages, and in
 # all other pages the fenced blocks that stand below a comment of one of these
 # forms (see docs/README.md). With --check it changes nothing and fails where a
-# page is not what it would write.
+# page is not what it would write, or a link leads nowhere.
 
 import argparse
 import difflib
@@ -140,6 +140,24 @@ def pages(options):
                 raise Problem(f"{path.relative_to(ROOT)}: {problem}") from problem
 
 
+def anchors(path):
+    """The names by which GitHub knows the headings of a page."""
+    headings = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def broken_links():
+    """Links of the pages to files and headings that are not there."""
+    for path in [*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md"))]:
+        text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+        for link in re.findall(r"\]\(([^)\s]+)\)", text):
+            file, _, anchor = link.partition("#")
+            target = path.parent / file if file else path
+            if "://" in link or target.exists() and (not anchor or anchor in anchors(target)):
+                continue
+            yield f"{path.relative_to(ROOT)}: nothing is at '{link}'"
+
+
 def main():
     parser = argparse.ArgumentParser(description="Writes the generated parts of the documentation.")
     parser.add_argument("--check", action="store_true", help="change nothing; fail where a page is out of date")
@@ -165,6 +183,11 @@ def main():
                 print(f"wrote {name}")
     except Problem as problem:
         print(f"update-docs: error: {problem}", file=sys.stderr)
+        return 1
+    broken = list(broken_links()) if options.check else []
+    for link in broken:
+        print(link, file=sys.stderr)
+    if broken:
         return 1
     if options.check and stale:
         print(f"{stale} pages are out of date: run scripts/doc/update-docs.py", file=sys.stderr)
