@@ -46,7 +46,7 @@ command="cmake --build build --target piper-model piper-opt piper-run"
 if [ -t 1 ]; then
   run "$command" # ninja keeps to one line of the terminal
 else
-  run "$command" 2>&1 | tee build/build.log | awk 'NR % 10 == 1' || { tail -n 40 build/build.log; exit 1; }
+  run "$command" 2>&1 | tee build/build.log | sed -un '1~10p' || { tail -n 40 build/build.log; exit 1; }
 fi
 
 #--- Data: the last tenth is held out
