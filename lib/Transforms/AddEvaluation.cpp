@@ -22,6 +22,7 @@ using namespace mlir::piper;
 /// Attention without dropout needs no key.
 static void removeAttentionDropout(AttentionOp op) {
   op.setDropout(APFloat(0.0));
+  op.setIndex(0);
   op.getKeyMutable().clear();
 }
 

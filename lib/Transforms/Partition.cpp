@@ -54,16 +54,16 @@ public:
       return signalPassFailure();
     }
     SmallVector<func::FuncOp> entries = getEntryFunctions(module);
-    OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+    OpBuilder builder(&getContext());
     OperationState state(module.getLoc(), ProgramOp::getOperationName());
     auto &properties = state.getOrAddProperties<ProgramOp::Properties>();
     properties.setSymName(builder.getStringAttr("main"));
     properties.setTarget(
         TargetAttr::get(&getContext(), builder.getStringAttr("cpu"), count));
     state.addRegion()->emplaceBlock();
-    auto program = cast<ProgramOp>(builder.create(state));
-    // A body may have the program's name.
-    SymbolTable(module).insert(program);
+    // A body may have the program's name: the table makes it unique.
+    auto program = cast<ProgramOp>(Operation::create(state));
+    SymbolTable(module).insert(program, module.getBody()->begin());
     builder.setInsertionPointToEnd(&program.getBody().front());
     for (func::FuncOp entry : entries)
       makeEntry(entry, builder);
