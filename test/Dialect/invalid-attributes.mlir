@@ -176,3 +176,38 @@ func.func @unknown(%x: tensor<4xf32>) {
   %0 = piper.tanh %x {piper.tag = #piper.tags<layer = 1>} : tensor<4xf32>
   return
 }
+
+// -----
+
+// expected-error @below {{'dims' is given twice}}
+func.func @param_dims_twice(%w: tensor<4xf32> {piper.param = #piper.param<"w", dims = [embed], dims = [vocab]>}) {
+  return
+}
+
+// -----
+
+// expected-error @below {{'init' is given twice}}
+func.func @param_init_twice(%w: tensor<4xf32> {piper.param = #piper.param<"w", init = ones, init = zeros>}) {
+  return
+}
+
+// -----
+
+// expected-error @below {{'frozen' is given twice}}
+func.func @param_frozen_twice(%w: tensor<4xf32> {piper.param = #piper.param<"w", frozen, frozen>}) {
+  return
+}
+
+// -----
+
+// expected-error @below {{expects 'zeros', 'ones', 'normal<S>' or a dense constant}}
+func.func @param_init_sparse(%w: tensor<4xf32> {piper.param = #piper.param<"w", init = sparse<[[1]], [2.0]> : tensor<4xf32>>}) {
+  return
+}
+
+// -----
+
+// expected-error @below {{expects 'zeros', 'ones', 'normal<S>' or a dense constant}}
+func.func @param_init_resource(%w: tensor<4xf32> {piper.param = #piper.param<"w", init = dense_resource<r> : tensor<4xf32>>}) {
+  return
+}
