@@ -62,8 +62,6 @@ run "tail -c $held -- $quoted > demo/heldout.txt"
 #--- Train, evaluate, generate
 
 run "build/bin/piper-model gpt2 --layers $layers --hidden $hidden --heads $heads --vocab 256 --batch $batch --seq $seq -o demo/gpt.mlir"
-# Waiting threads give their core to other programs.
-run "export OMP_WAIT_POLICY=passive"
 compile="lr=3e-3 beta2=0.99 weight-decay=0.1 clip=1 lr-schedule=cosine warmup-steps=$((steps / 40)) total-steps=$steps"
 run "build/bin/piper-run demo/gpt.mlir --piper-compile='$compile' --data demo/train.txt --steps $steps --save demo/gpt.safetensors | tee demo/result.txt"
 run "build/bin/piper-run demo/gpt.mlir --load demo/gpt.safetensors --generate 400$prompt"

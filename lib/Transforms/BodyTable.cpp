@@ -47,12 +47,13 @@ BodyTable::build(StringRef name, Location loc, TypeRange operands,
   func::ReturnOp::create(builder, loc, results);
   function.setFunctionType(
       builder.getFunctionType(operands, ValueRange(results).getTypes()));
-  if (share) {
-    auto [found, isNew] = known.try_emplace(key(function), function);
-    if (!isNew) {
-      function.erase();
-      return found->second;
-    }
+  std::string text = key(function);
+  if (!share)
+    text += name;
+  auto [found, isNew] = known.try_emplace(text, function);
+  if (!isNew) {
+    function.erase();
+    return found->second;
   }
   // Bodies stand at the end of the module, in the order in which they were
   // made.
@@ -85,10 +86,9 @@ void BodyTable::eraseUnused() {
   module.walk([&](TaskOp task) { used.insert(task.getCallee()); });
   for (auto function :
        llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
-    if (function.isPrivate() && !used.contains(function.getSymName())) {
-      known.erase(key(function));
+    if (function.isPrivate() && !used.contains(function.getSymName()))
       symbols.erase(function);
-    }
+  known.clear();
 }
 
 TaskOp mlir::piper::createTask(OpBuilder &builder, Location loc,

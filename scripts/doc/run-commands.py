@@ -46,8 +46,7 @@ def matches(expected, actual):
 
 def run_page(path, tools):
     """Runs a page; returns the number of blocks and what went wrong."""
-    # Tests share the cores: threads that wait must not hold them.
-    environment = dict(os.environ, PIPER=str(ROOT), PATH=f"{tools}:{os.environ['PATH']}", OMP_WAIT_POLICY="passive")
+    environment = dict(os.environ, PIPER=str(ROOT), PATH=f"{tools}:{os.environ['PATH']}")
     found = blocks(path.read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory() as folder:
         for line, commands, expected in found:

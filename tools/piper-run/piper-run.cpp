@@ -7,7 +7,9 @@
 
 #include "llvm/Support/InitLLVM.h"
 
+#include <cstdlib>
 #include <iostream>
+#include <unistd.h>
 
 using namespace piper::rt;
 using mlir::piper::loadProgram;
@@ -29,7 +31,20 @@ static Status runOrCompare(const RunRequest &request) {
                        std::cout);
 }
 
+/// OpenMP's threads spin while they wait, by default so long that a machine
+/// with other work on it comes to a crawl. libgomp reads how long when it is
+/// loaded, so the program starts itself once more with some microseconds. A
+/// user's own choice stands.
+static void limitSpinning(char **argv) {
+  if (getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY"))
+    return;
+  setenv("GOMP_SPINCOUNT", "20000", /*overwrite=*/0);
+  execv("/proc/self/exe", argv);
+  // Where that fails the program runs as it is.
+}
+
 int main(int argc, char **argv) {
+  limitSpinning(argv);
   llvm::InitLLVM init(argc, argv);
   Status status = runOrCompare(parseRunFlags(argc, argv));
   if (!std::cout.flush() && status.ok())

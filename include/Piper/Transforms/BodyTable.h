@@ -22,8 +22,8 @@ public:
   explicit BodyTable(ModuleOp module);
 
   /// The body with these operand types that `fill` builds; `fill` returns its
-  /// results. If an equal body exists and `share` is true, that one is
-  /// returned. `name` is made unique.
+  /// results. If an equal body exists (with `share` false: one asked for under
+  /// the same name), that one is returned. `name` is made unique.
   func::FuncOp build(StringRef name, Location loc, TypeRange operands,
                      function_ref<Results(OpBuilder &, ValueRange)> fill,
                      bool share = true);
@@ -34,7 +34,8 @@ public:
 
   func::FuncOp lookup(TaskOp task) const;
 
-  /// Erases the private functions that no task of the module calls.
+  /// Erases the private functions that no task of the module calls, and
+  /// forgets all others: the last call.
   void eraseUnused();
 
 private:
