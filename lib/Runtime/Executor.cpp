@@ -47,17 +47,33 @@ struct CompiledEntry {
   std::vector<TaskTime> times;
 };
 
-/// Sets the number of OpenMP threads of this host thread for a while.
+/// Sets the number of OpenMP threads of this host thread for a while. With
+/// OMP_DYNAMIC a team may be smaller, and then a oneDNN primitive made for the
+/// number that was asked for leaves out part of its work.
 class ThreadCount {
 public:
-  explicit ThreadCount(int threads) : before(omp_get_max_threads()) {
+  explicit ThreadCount(int threads)
+      : before(omp_get_max_threads()), dynamic(omp_get_dynamic()) {
+    omp_set_dynamic(0);
     omp_set_num_threads(threads);
   }
-  ~ThreadCount() { omp_set_num_threads(before); }
+  ~ThreadCount() {
+    omp_set_num_threads(before);
+    omp_set_dynamic(dynamic);
+  }
 
 private:
-  int before;
+  int before, dynamic;
 };
+
+Status checkThreadLimit(int threads) {
+  int limit = omp_get_thread_limit();
+  if (threads <= limit)
+    return Status::success();
+  return Status::error("the program runs on " + std::to_string(threads) +
+                       " threads but OMP_THREAD_LIMIT allows " +
+                       std::to_string(limit));
+}
 } // namespace
 
 struct Executor::Impl {
@@ -192,6 +208,7 @@ static std::vector<ArenaRange> findGaps(const Program &program) {
 Result<std::unique_ptr<Executor>>
 Executor::create(Program program, const ExecutorOptions &options) {
   PIPER_RETURN_IF_ERROR(checkProgram(program));
+  PIPER_RETURN_IF_ERROR(checkThreadLimit(program.target.threads));
   auto impl = std::make_unique<Impl>(std::move(program), options);
   ThreadCount threads(impl->program.target.threads);
   PIPER_RETURN_IF_ERROR(impl->makeKernels());
