@@ -32,6 +32,16 @@ std::string piper::rt::formatDuration(double seconds) {
   return text;
 }
 
+/// Four decimals, or four digits where these would fill the line.
+static std::string formatLoss(double loss) {
+  if (std::isnan(loss))
+    return "nan";
+  char text[32];
+  std::snprintf(text, sizeof(text), std::abs(loss) < 1e6 ? "%.4f" : "%.4g",
+                loss);
+  return text;
+}
+
 Progress::~Progress() {
   if (open)
     *log << std::endl;
@@ -56,9 +66,10 @@ void Progress::update(const StepResult &result) {
 
 void Progress::print(const StepResult &result) {
   char text[256];
-  int size = std::snprintf(text, sizeof(text), "step %lld/%lld  loss %.4f",
+  int size = std::snprintf(text, sizeof(text), "step %lld/%lld  loss %s",
                            static_cast<long long>(result.step + 1),
-                           static_cast<long long>(first + steps), result.loss);
+                           static_cast<long long>(first + steps),
+                           formatLoss(result.loss).c_str());
   auto add = [&](const char *format, double value) {
     size += std::snprintf(text + size, sizeof(text) - size, format, value);
   };

@@ -174,7 +174,9 @@ makeExecutor(Program program, const RunOptions &options, std::ostream *log) {
 
 static void printLoss(std::ostream &out, const char *what, double loss) {
   char text[64];
-  std::snprintf(text, sizeof(text), "%s loss %.6f", what, loss);
+  std::snprintf(text, sizeof(text),
+                std::abs(loss) < 1e6 ? "%s loss %.6f" : "%s loss %.6g", what,
+                loss);
   out << text << std::endl;
 }
 
