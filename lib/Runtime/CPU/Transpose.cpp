@@ -86,6 +86,15 @@ private:
   /// By way of a small buffer: each cache line is read once, even where the
   /// stride sends all of a tile to the same few sets of the cache.
   void moveTile(const U *x, U *y, int64_t height, int64_t width) const {
+    if (height == kTile && width == kTile)
+      copyTile(x, y, kTile, kTile);
+    else
+      copyTile(x, y, height, width);
+  }
+
+  /// Inlined, so that whole tiles have loops of constant length.
+  inline __attribute__((always_inline)) void
+  copyTile(const U *x, U *y, int64_t height, int64_t width) const {
     U tile[kTile][kTile];
     for (int64_t c = 0; c < width; ++c)
       for (int64_t i = 0; i < height; ++i)
