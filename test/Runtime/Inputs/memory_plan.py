@@ -4,7 +4,8 @@
 # Checks the output of --memory (standard input): the arena is the largest peak; the
 # categories of an entry point add up to its largest sum of live bytes, as the ratio
 # says; the peak is at most 3% above that. Moments and counters lie in the arena whether
-# or not an entry point takes them.
+# or not an entry point takes them. What a run gave to kernels ends at
+# the peak, to the byte, and they wrote no further.
 
 import re
 import sys
@@ -17,6 +18,9 @@ def number(text):
 def main():
     text = sys.stdin.read()
     arena = number(re.search(r"^arena: .+ \(([\d,]+) bytes\)", text, re.M)[1])
+    line = r"^entry point (\w+) gave ([\d,]+) bytes .+ wrote up to byte ([\d,]+)\n"
+    given = {name: (number(end), number(last)) for name, end, last in re.findall(line, text, re.M)}
+    text = re.sub(line, "", text, flags=re.M)
     peaks, state = [], 0
     for entry in text.split("entry point ")[1:]:
         name = entry.split(":")[0]
@@ -27,7 +31,12 @@ def main():
         ratio = float(re.search(r"live bytes = ([\d.]+)", entry)[1])
         if not live <= peak <= 1.03 * live or abs(ratio - peak / live) > 1e-4:
             sys.exit(f"memory_plan: @{name} has peak {peak} for {live} live bytes, ratio {ratio}")
+        end, last = given.pop(name, (peak, peak))
+        if not last <= end == peak:
+            sys.exit(f"memory_plan: @{name} has peak {peak}, gave {end} bytes and wrote up to {last}")
         peaks.append(peak)
+    if given:
+        sys.exit(f"memory_plan: {list(given)} ran but are not described")
     if not peaks or arena != max(peaks):
         sys.exit(f"memory_plan: an arena of {arena} bytes for the peaks {peaks}")
     print(f"{len(peaks)} entry points, arena {arena}")
