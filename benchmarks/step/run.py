@@ -23,8 +23,10 @@ KINDS = ("wall", "cpu")
 class Worker:
     """A process that runs one step whenever it is asked to."""
 
-    def __init__(self, name, command, threads):
+    def __init__(self, name, command, threads, passive):
         environment = dict(os.environ, OMP_NUM_THREADS=str(threads))
+        if passive:
+            environment.update(OMP_WAIT_POLICY="passive", GOMP_SPINCOUNT="0")
         self.name = name
         self.process = subprocess.Popen(
             [str(part) for part in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -76,17 +78,19 @@ def start(args, threads, folder):
          "--seq", str(args.length), "-o", model], check=True)
     options = f"optimizer=adamw lr=1e-3 weight-decay=0.1 clip=1 threads={threads}"
     workers = [
-        Worker("Piper", [binaries / "piper-bench-step", model, options, data], threads),
+        Worker("Piper", [binaries / "piper-bench-step", model, options, data],
+               threads, args.passive),
         Worker("products alone",
-               [binaries / "piper-bench-products", *values.values(), threads], threads)]
+               [binaries / "piper-bench-products", *values.values(), threads],
+               threads, args.passive)]
     peer = os.environ.get("PIPER_PYTHON")
     if peer:
         command = [peer, HERE / "torch_step.py", "--threads", threads, "--data", data]
         for name, value in values.items():
             command += [f"--{name}", value]
-        workers.append(Worker("PyTorch", command, threads))
+        workers.append(Worker("PyTorch", command, threads, args.passive))
         if args.compile:
-            workers.append(Worker("PyTorch, compiled", [*command, "--compile"], threads))
+            workers.append(Worker("PyTorch, compiled", [*command, "--compile"], threads, args.passive))
     return workers
 
 
@@ -146,6 +150,9 @@ def main():
     parser.add_argument("--kernels", type=int, default=3, metavar="STEPS",
                         help="steps with every kernel timed; 0: none")
     parser.add_argument("--compile", action="store_true", help="also PyTorch with torch.compile")
+    parser.add_argument("--passive", action="store_true",
+                        help="waiting threads sleep: processor time is then work alone, which tells "
+                             "more than elapsed time on a machine with other work")
     for name, value in (("layers", 6), ("width", 512), ("heads", 8), ("vocabulary", 256),
                         ("batch", 4), ("length", 512)):
         parser.add_argument(f"--{name}", type=int, default=value)
