@@ -73,6 +73,30 @@ static bool isFloat(Value value) {
   return isa<FloatType>(getElementTypeOrSelf(value.getType()));
 }
 
+/// For each result of `body` the operands on which it depends through
+/// floating-point values other than stopped gradients.
+static SmallVector<BitVector> findDependences(func::FuncOp body) {
+  Block &block = body.front();
+  unsigned count = block.getNumArguments();
+  DenseMap<Value, BitVector> depends;
+  for (BlockArgument argument : block.getArguments()) {
+    BitVector own(count);
+    if (isFloat(argument))
+      own.set(argument.getArgNumber());
+    depends[argument] = own;
+  }
+  for (Operation &op : block.without_terminator()) {
+    BitVector all(count);
+    if (!isa<StopGradientOp>(op))
+      for (Value operand : op.getOperands())
+        all |= depends[operand];
+    for (Value result : op.getResults())
+      depends[result] = isFloat(result) ? all : BitVector(count);
+  }
+  return llvm::map_to_vector(block.getTerminator()->getOperands(),
+                             [&](Value value) { return depends[value]; });
+}
+
 const SmallVector<BitVector> &Differentiator::dependences(func::FuncOp body) {
   auto [found, isNew] = dependencesOf.try_emplace(body.getSymName());
   if (isNew)

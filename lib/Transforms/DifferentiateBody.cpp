@@ -12,6 +12,7 @@
 // 4. Build the two functions.
 
 #include "Piper/Transforms/DifferentiateBody.h"
+#include "Piper/Transforms/AddGradients.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
@@ -21,28 +22,6 @@ using namespace mlir::piper;
 
 static bool isFloat(Value value) {
   return isa<FloatType>(getElementTypeOrSelf(value.getType()));
-}
-
-SmallVector<BitVector> mlir::piper::findDependences(func::FuncOp body) {
-  Block &block = body.front();
-  unsigned count = block.getNumArguments();
-  DenseMap<Value, BitVector> depends;
-  for (BlockArgument argument : block.getArguments()) {
-    BitVector own(count);
-    if (isFloat(argument))
-      own.set(argument.getArgNumber());
-    depends[argument] = own;
-  }
-  for (Operation &op : block.without_terminator()) {
-    BitVector all(count);
-    if (!isa<StopGradientOp>(op))
-      for (Value operand : op.getOperands())
-        all |= depends[operand];
-    for (Value result : op.getResults())
-      depends[result] = isFloat(result) ? all : BitVector(count);
-  }
-  return llvm::map_to_vector(block.getTerminator()->getOperands(),
-                             [&](Value value) { return depends[value]; });
 }
 
 namespace {
@@ -101,58 +80,10 @@ private:
 // Gradients
 //===----------------------------------------------------------------------===//
 
-/// The sum of two gradients of slices that lie side by side, as one: the sum of
-/// pad(a) and pad(b) is pad(concat(a, b)). Null if they do not.
-static Value joinPads(OpBuilder &builder, Value first, Value second) {
-  auto a = first.getDefiningOp<PadOp>(), b = second.getDefiningOp<PadOp>();
-  if (!a || !b)
-    return {};
-  auto aType = cast<RankedTensorType>(a.getX().getType());
-  auto bType = cast<RankedTensorType>(b.getX().getType());
-  std::optional<int64_t> dim;
-  for (int64_t i = 0; i < aType.getRank(); ++i) {
-    if (a.getOffsets()[i] == b.getOffsets()[i] &&
-        aType.getDimSize(i) == bType.getDimSize(i))
-      continue;
-    if (dim)
-      return {};
-    dim = i;
-  }
-  if (!dim)
-    return {};
-  if (b.getOffsets()[*dim] < a.getOffsets()[*dim]) {
-    std::swap(a, b);
-    std::swap(aType, bType);
-  }
-  if (a.getOffsets()[*dim] + aType.getDimSize(*dim) != b.getOffsets()[*dim])
-    return {};
-  // Pieces that are concatenations along this dimension themselves are joined.
-  SmallVector<Value> parts;
-  for (Value part : {a.getX(), b.getX()}) {
-    auto concat = part.getDefiningOp<ConcatOp>();
-    if (concat && concat.getDim() == static_cast<uint64_t>(*dim))
-      llvm::append_range(parts, concat.getParts());
-    else
-      parts.push_back(part);
-  }
-  SmallVector<int64_t> shape(aType.getShape());
-  shape[*dim] += bType.getDimSize(*dim);
-  Value joined = ConcatOp::create(builder, first.getLoc(), aType.clone(shape),
-                                  parts, builder.getI64IntegerAttr(*dim));
-  return builder.createOrFold<PadOp>(first.getLoc(), first.getType(), joined,
-                                     a.getOffsets());
-}
-
 void BodyDifferentiator::addGradient(Value value, Value gradient) {
   Value &sum = gradients[value];
-  if (sum) {
-    OpBuilder builder(block.getTerminator());
-    Value joined = joinPads(builder, sum, gradient);
-    gradient = joined ? joined
-                      : AddOp::create(builder, gradient.getLoc(),
-                                      value.getType(), sum, gradient);
-  }
-  sum = gradient;
+  OpBuilder builder(block.getTerminator());
+  sum = sum ? addGradients(builder, sum, gradient) : gradient;
 }
 
 /// Replaces an op by the same op with the further results that its gradient

@@ -53,10 +53,6 @@ FailureOr<Derivative> differentiateBody(BodyTable &bodies, func::FuncOp body,
                                         ArrayRef<ResultGradient> results,
                                         ArrayRef<bool> wanted);
 
-/// For each result of `body` the operands on which it depends through
-/// floating-point values other than stopped gradients.
-SmallVector<BitVector> findDependences(func::FuncOp body);
-
 } // namespace mlir::piper
 
 #endif // PIPER_TRANSFORMS_DIFFERENTIATEBODY_H
