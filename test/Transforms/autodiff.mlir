@@ -127,7 +127,7 @@ func.func @train(%x: tensor<2x4xf32> {piper.input = #piper.input<"x", dims = [ba
 // CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<2x4xf32>
 // CHECK: %[[K:.+]] = piper.task @random_key()
 // CHECK-NEXT: %[[A:.+]] = piper.task @layer1(%[[X]], %[[F:[a-z0-9]+]], %[[K]]) pass = F salt = [[#S:]] tags = <layer = 1>
-// CHECK-NEXT: %[[B:.+]] = piper.task @layer1.fw{{[_0-9]*}}(%[[A]], %[[W2:[a-z0-9]+]], %[[K]]) pass = F salt = [[#S+1]] tags = <layer = 2>
+// CHECK-NEXT: %[[B:.+]] = piper.task @layer1.fw(%[[A]], %[[W2:[a-z0-9]+]], %[[K]]) pass = F salt = [[#S+1]] tags = <layer = 2>
 // CHECK-NEXT: %[[C:.+]] = piper.task @layer1.fw(%[[B]], %[[W3:[a-z0-9]+]], %[[K]]) pass = F salt = [[#S+2]] tags = <layer = 3>
 // CHECK-NEXT: %[[D:.+]] = piper.task @layer1.fw(%[[C]], %[[W4:[a-z0-9]+]], %[[K]]) pass = F salt = [[#S+3]] tags = <layer = 4>
 // CHECK: %[[G4:.+]]:2 = piper.task @layer1.bw(%{{.+}}, %[[K]], %[[W4]], %[[C]]) pass = B salt = [[#S+3]] tags = <layer = 4>
