@@ -27,7 +27,7 @@ static bool isInsideLibrary() {
   return false;
 }
 
-__attribute__((noinline)) void *operator new(std::size_t size) {
+static void *countedAllocation(std::size_t size) {
   // The first backtrace loads a library, which allocates.
   static thread_local bool busy = false;
   if (!busy) {
@@ -35,17 +35,34 @@ __attribute__((noinline)) void *operator new(std::size_t size) {
     ++(isInsideLibrary() ? libraries : own);
     busy = false;
   }
-  if (void *memory = std::malloc(size ? size : 1))
+  return std::malloc(size ? size : 1);
+}
+
+// Not inlined: the compiler would take a malloc for the partner of a delete.
+#define PIPER_NOINLINE __attribute__((noinline))
+
+PIPER_NOINLINE void *operator new(std::size_t size) {
+  if (void *memory = countedAllocation(size))
     return memory;
   std::abort();
 }
-
-__attribute__((noinline)) void operator delete(void *memory) noexcept {
+PIPER_NOINLINE void *operator new(std::size_t size,
+                                  const std::nothrow_t &) noexcept {
+  return countedAllocation(size);
+}
+PIPER_NOINLINE void *operator new[](std::size_t size) {
+  return operator new(size);
+}
+PIPER_NOINLINE void operator delete(void *memory) noexcept {
   std::free(memory);
 }
-
-__attribute__((noinline)) void operator delete(void *memory,
-                                               std::size_t) noexcept {
+PIPER_NOINLINE void operator delete(void *memory, std::size_t) noexcept {
+  std::free(memory);
+}
+PIPER_NOINLINE void operator delete[](void *memory) noexcept {
+  std::free(memory);
+}
+PIPER_NOINLINE void operator delete[](void *memory, std::size_t) noexcept {
   std::free(memory);
 }
 
