@@ -10,6 +10,7 @@
 #include "Piper/Runtime/Data.h"
 #include "Piper/Runtime/Executor.h"
 #include "Piper/Runtime/Safetensors.h"
+#include "Piper/Runtime/Train.h"
 #include "TempFolder.h"
 #include "TestPrograms.h"
 
@@ -79,6 +80,19 @@ protected:
       return nullptr;
     }
     return std::move(*source);
+  }
+
+  static Result<TrainSummary> run(Executor &executor, const std::string &inputs,
+                                  int64_t steps, TrainOptions options = {}) {
+    options.steps = steps;
+    return train(executor, *open(executor.program(), inputs), options);
+  }
+
+  static int countOf(const std::string &text, const std::string &part) {
+    int count = 0;
+    for (size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at)
+      ++count;
+    return count;
   }
 
   /// The regression in double precision: loss and gradient of one step.
