@@ -225,7 +225,8 @@ Status Comparer::run() {
   if (options.out)
     *options.out << "'" << executor.program().name << "' matches '"
                  << reference.program().name << "': " << compared
-                 << " comparisons over " << options.steps << " steps\n";
+                 << " comparisons over " << options.steps
+                 << (options.steps == 1 ? " step\n" : " steps\n");
   return Status::success();
 }
 

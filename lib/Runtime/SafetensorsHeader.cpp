@@ -146,7 +146,7 @@ private:
     std::string where = placeName();
     if (place == Place::Tensor || place == Place::Metadata)
       where += ", entry " + quote(currentKey);
-    return fail(where + ": unexpected " + what);
+    return fail(where + ": got " + what + " where none can stand");
   }
 
   bool fail(std::string message) {

@@ -44,15 +44,21 @@ struct Buffer {
 
 /// The state of all entry points.
 struct StateLayout {
-  llvm::MapVector<StringAttr, std::pair<int64_t, int64_t>> offsets;
+  struct Slot {
+    int64_t offset;
+    int64_t bytes;
+    StringRef category;
+  };
+  llvm::MapVector<StringAttr, Slot> slots;
   int64_t bytes = 0;
 
-  int64_t offset(StringAttr name, Type type) {
-    int64_t size = convertType(type).numBytes();
-    auto [found, isNew] = offsets.insert({name, {bytes, size}});
+  int64_t offset(StringAttr name, Type type, bool isParameter) {
+    int64_t size = llvm::alignTo(convertType(type).numBytes(), rt::kAlignment);
+    auto [found, isNew] = slots.insert(
+        {name, {bytes, size, isParameter ? "parameters" : "optimizer state"}});
     if (isNew)
-      bytes += llvm::alignTo(size, rt::kAlignment);
-    return found->second.first;
+      bytes += size;
+    return found->second.offset;
   }
 };
 
@@ -142,8 +148,8 @@ void EntryPlanner::placeArguments() {
     bool isParam = !!entry.getArgAttr(
         argument.getArgNumber(), PiperDialect::ParamAttrHelper::getNameStr());
     buffers[index].isState = true;
-    buffers[index].category = isParam ? "parameters" : "optimizer state";
-    buffers[index].lifetime.offset = state.offset(name, argument.getType());
+    buffers[index].lifetime.offset =
+        state.offset(name, argument.getType(), isParam);
   }
 }
 
@@ -247,9 +253,12 @@ void EntryPlanner::record(const OffsetsSummary &summary) {
       task.setWorkspace(base + buffers[task.getWorkspace()].lifetime.offset);
   }
   llvm::MapVector<StringRef, int64_t> categories;
+  // All of it lies in the arena, whatever this entry point takes.
+  for (auto &[name, slot] : state.slots)
+    categories[slot.category] += slot.bytes;
   for (const Buffer &buffer : buffers)
-    if (buffer.isState || (buffer.lifetime.begin <= summary.peakStep &&
-                           summary.peakStep <= buffer.lifetime.end))
+    if (!buffer.isState && buffer.lifetime.begin <= summary.peakStep &&
+        summary.peakStep <= buffer.lifetime.end)
       categories[buffer.category] +=
           llvm::alignTo(buffer.lifetime.bytes, rt::kAlignment);
   SmallVector<NamedAttribute> named;
@@ -328,10 +337,10 @@ class PiperPlanMemoryPass
         Type type = entry.getArgumentTypes()[i];
         if (auto param = entry.getArgAttrOfType<ParamAttr>(
                 i, PiperDialect::ParamAttrHelper::getNameStr()))
-          state.offset(param.getName(), type);
+          state.offset(param.getName(), type, /*isParameter=*/true);
         else if (auto moment = entry.getArgAttrOfType<StateAttr>(
                      i, PiperDialect::StateAttrHelper::getNameStr()))
-          state.offset(moment.getName(), type);
+          state.offset(moment.getName(), type, /*isParameter=*/false);
       }
     int64_t arena = state.bytes;
     for (EntryOp entry : program.getBody().getOps<EntryOp>()) {

@@ -82,6 +82,12 @@ static LogicalResult verifyOps(func::FuncOp function) {
                   "of the piper dialect";
       continue;
     }
+    // The results beside the first are what autodiff asks for; they have no
+    // gradient of their own.
+    if (isa<DifferentiableOpInterface>(op) && op.getNumResults() > 1)
+      result = op.emitOpError()
+               << "expects one result in a model but got " << op.getNumResults()
+               << ": the others are made for gradients";
     for (OpResult value : op.getResults())
       if (StringRef problem = findTypeProblem(value.getType());
           !problem.empty())

@@ -473,3 +473,14 @@ func.func @predict() -> tensor<4xf32> {
   %c = piper.constant dense<0.0> : tensor<4xf32>
   return %c : tensor<4xf32>
 }
+
+// -----
+
+func.func @train(%w: tensor<4x8xf32> {piper.param = #piper.param<"w">}, %g: tensor<8xf32> {piper.param = #piper.param<"g">})
+    -> (tensor<f32> {piper.output = "loss"}) {
+  // expected-error @below {{expects one result in a model but got 3: the others are made for gradients}}
+  %y, %m, %r = piper.layer_norm %w, %g, %g {eps = 1.000000e-05 : f64}
+      : (tensor<4x8xf32>, tensor<8xf32>, tensor<8xf32>) -> (tensor<4x8xf32>, tensor<4xf32>, tensor<4xf32>)
+  %l = piper.reduce_sum %y {dims = array<i64: 0, 1>} : (tensor<4x8xf32>) -> tensor<f32>
+  return %l : tensor<f32>
+}

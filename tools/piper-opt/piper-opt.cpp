@@ -18,6 +18,11 @@ int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   mlir::DialectRegistry registry;
   registry.insert<mlir::piper::PiperDialect, mlir::func::FuncDialect>();
+  // One line for each error; --mlir-print-op-on-diagnostic asks for more.
+  registry.addExtension(
+      +[](mlir::MLIRContext *context, mlir::piper::PiperDialect *) {
+        context->printOpOnDiagnostic(false);
+      });
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   mlir::piper::registerPiperPasses();
@@ -32,7 +37,8 @@ int main(int argc, char **argv) {
     llvm::errs() << error << "\n";
     return 1;
   }
-  if (failed(mlir::MlirOptMain(output->os(), std::move(input), registry, config)))
+  if (failed(
+          mlir::MlirOptMain(output->os(), std::move(input), registry, config)))
     return 1;
   output->keep();
   return 0;

@@ -51,12 +51,12 @@ static Status runOrCompare(const RunRequest &request) {
 
 /// OpenMP's threads spin while they wait, by default so long that a machine
 /// with other work on it comes to a crawl. libgomp reads how long when it is
-/// loaded, so the program starts itself once more with some microseconds. A
+/// loaded, so the program starts itself once more with a few microseconds. A
 /// user's own choice stands.
 static void limitSpinning(char **argv) {
   if (getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY"))
     return;
-  setenv("GOMP_SPINCOUNT", "20000", /*overwrite=*/0);
+  setenv("GOMP_SPINCOUNT", "200", /*overwrite=*/0);
   execv("/proc/self/exe", argv);
   // Where that fails the program runs as it is.
 }

@@ -111,24 +111,26 @@ TEST_F(SafetensorsTest, LengthsThatLie) {
 TEST_F(SafetensorsTest, HeadersThatAreNoHeaders) {
   EXPECT_EQ(headerError("{"), "the header is not valid JSON at its byte 2");
   EXPECT_EQ(headerError("{} x"), "the header is not valid JSON at its byte 4");
-  EXPECT_EQ(headerError("[]"), "the header: unexpected a list");
-  EXPECT_EQ(headerError("7"), "the header: unexpected the number 7");
-  EXPECT_EQ(headerError("null"), "the header: unexpected null");
-  EXPECT_EQ(headerError("{\"a\":1}"), "the header: unexpected the number 1");
+  EXPECT_EQ(headerError("[]"), "the header: got a list where none can stand");
+  EXPECT_EQ(headerError("7"),
+            "the header: got the number 7 where none can stand");
+  EXPECT_EQ(headerError("null"), "the header: got null where none can stand");
+  EXPECT_EQ(headerError("{\"a\":1}"),
+            "the header: got the number 1 where none can stand");
   EXPECT_EQ(headerError("{\"a\":\"b\"}"),
-            "the header: unexpected the string 'b'");
+            "the header: got the string 'b' where none can stand");
   EXPECT_EQ(headerError("{\"\xff\":{}}"),
             "the header is not valid JSON at its byte 3");
   EXPECT_EQ(headerError(std::string(1000000, '[')),
-            "the header: unexpected a list");
+            "the header: got a list where none can stand");
   std::string deep;
   for (int i = 0; i < 100000; ++i)
     deep += "{\"a\":";
   EXPECT_EQ(headerError(deep), "tensor 'a' has the unknown entry 'a'");
   EXPECT_EQ(headerError("{\"__metadata__\":{\"a\":{}}}"),
-            "the metadata, entry 'a': unexpected an object");
+            "the metadata, entry 'a': got an object where none can stand");
   EXPECT_EQ(headerError("{\"__metadata__\":{\"a\":1}}"),
-            "the metadata, entry 'a': unexpected the number 1");
+            "the metadata, entry 'a': got the number 1 where none can stand");
   EXPECT_EQ(headerError("{\"__metadata__\":{\"a\":\"\",\"a\":\"\"}}"),
             "the name 'a' stands twice in the metadata");
   EXPECT_EQ(headerError("{}"), "success");
@@ -157,17 +159,19 @@ TEST_F(SafetensorsTest, TensorsThatLie) {
   EXPECT_EQ(one("F32", "2", "0,9223372036854775807", 8),
             "tensor 'w': its bytes 0 to 9223372036854775807 do not lie in the "
             "file, which has 8 bytes of data");
-  EXPECT_EQ(one("F32", "2", "0,9223372036854775808", 8),
-            "tensor 'w', entry 'data_offsets': unexpected the number "
-            "9223372036854775808");
-  EXPECT_EQ(one("F32", "2", "-4,8", 8),
-            "tensor 'w', entry 'data_offsets': unexpected the number -4");
-  EXPECT_EQ(one("F32", "2.5", "0,8", 8),
-            "tensor 'w', entry 'shape': unexpected the number 2.5");
+  EXPECT_EQ(
+      one("F32", "2", "0,9223372036854775808", 8),
+      "tensor 'w', entry 'data_offsets': got the number  where none can stand"
+      "9223372036854775808");
+  EXPECT_EQ(one("F32", "2", "-4,8", 8), "tensor 'w', entry 'data_offsets': got "
+                                        "the number -4 where none can stand");
+  EXPECT_EQ(
+      one("F32", "2.5", "0,8", 8),
+      "tensor 'w', entry 'shape': got the number 2.5 where none can stand");
   EXPECT_EQ(one("F32", "[2]", "0,8", 8),
-            "tensor 'w', entry 'shape': unexpected a list");
+            "tensor 'w', entry 'shape': got a list where none can stand");
   EXPECT_EQ(one("F32", "true", "0,8", 8),
-            "tensor 'w', entry 'shape': unexpected a boolean");
+            "tensor 'w', entry 'shape': got a boolean where none can stand");
   EXPECT_EQ(one("F32", "3", "0,8", 8),
             "tensor 'w': expects 12 bytes for F32 [3] but got 8");
   EXPECT_EQ(one("F32", "4294967296,4294967296", "0,8", 8),
@@ -194,9 +198,10 @@ TEST_F(SafetensorsTest, TensorsThatLie) {
   EXPECT_EQ(headerError("{\"a\":{\"stride\":[1]}}", "1"),
             "tensor 'a' has the unknown entry 'stride'");
   EXPECT_EQ(headerError("{\"a\":{\"dtype\":[1]}}", "1"),
-            "tensor 'a', entry 'dtype': unexpected a list");
-  EXPECT_EQ(headerError("{\"a\":{\"shape\":\"x\"}}", "1"),
-            "tensor 'a', entry 'shape': unexpected the string 'x'");
+            "tensor 'a', entry 'dtype': got a list where none can stand");
+  EXPECT_EQ(
+      headerError("{\"a\":{\"shape\":\"x\"}}", "1"),
+      "tensor 'a', entry 'shape': got the string 'x' where none can stand");
 }
 
 // Every prefix of a good file is an error.

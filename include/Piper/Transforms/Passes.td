@@ -11,10 +11,12 @@ include "mlir/Pass/PassBase.td"
 def PiperVerifyModel : Pass<"piper-verify-model", "ModuleOp"> {
   let summary = "Check that a module is a model that can be trained";
   let description = [{
-    Checks what the passes rely on, with one error for each place: level 0; only ops of this
-    dialect in the entry points; every argument an input or a parameter with a name of its own; a function
-    `train` with one floating-point scalar result named "loss"; a parameter with the same type and attribute in all
-    entry points.
+    Checks what the passes rely on, with one error for each place: level 0; only the functions `train`
+    (needed), `eval` and `predict`, of one block of compute ops of this dialect; static shapes without
+    empty dimensions or encodings, at most 2^46 bytes each; every argument an input or a parameter with a name of its
+    own, which is no counter or moment; every result with a name of its own; a floating-point scalar result
+    "loss" of `train`; a parameter with the same type and attribute in all entry points; trained
+    parameters all f32 or all f64, and all in `train`.
   }];
 }
 
