@@ -107,21 +107,20 @@ void TagsAttr::print(AsmPrinter &printer) const {
 /// Parses `= [batch, seq]`.
 static ParseResult parseDims(AsmParser &parser,
                              SmallVectorImpl<StringAttr> &dims) {
-  return failure(
-      parser.parseEqual() ||
-      parser.parseCommaSeparatedList(
-          AsmParser::Delimiter::Square, [&]() -> ParseResult {
-            SMLoc loc = parser.getCurrentLocation();
-            std::string name;
-            if (parser.parseKeywordOrString(&name))
-              return failure();
-            StringAttr dim = parser.getBuilder().getStringAttr(name);
-            if (llvm::is_contained(dims, dim))
-              return parser.emitError(loc)
-                     << "dimension '" << name << "' is named twice";
-            dims.push_back(dim);
-            return success();
-          }));
+  return failure(parser.parseEqual() ||
+                 parser.parseCommaSeparatedList(
+                     AsmParser::Delimiter::Square, [&]() -> ParseResult {
+                       SMLoc loc = parser.getCurrentLocation();
+                       std::string name;
+                       if (parser.parseKeywordOrString(&name))
+                         return failure();
+                       StringAttr dim = parser.getBuilder().getStringAttr(name);
+                       if (llvm::is_contained(dims, dim))
+                         return parser.emitError(loc)
+                                << "dimension '" << name << "' is named twice";
+                       dims.push_back(dim);
+                       return success();
+                     }));
 }
 
 static void printDims(AsmPrinter &printer, ArrayRef<StringAttr> dims) {
@@ -189,9 +188,9 @@ Attribute ParamAttr::parse(AsmParser &parser, Type) {
   Builder &builder = parser.getBuilder();
   std::string name;
   SmallVector<StringAttr> dims;
-  Attribute init = InitAttr::get(builder.getContext(),
-                                 builder.getStringAttr("zeros"),
-                                 builder.getF64FloatAttr(0));
+  Attribute init =
+      InitAttr::get(builder.getContext(), builder.getStringAttr("zeros"),
+                    builder.getF64FloatAttr(0));
   bool frozen = false;
   if (parser.parseLess() || parser.parseString(&name))
     return {};

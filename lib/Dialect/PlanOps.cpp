@@ -19,10 +19,10 @@ using namespace mlir::piper;
 static LogicalResult verifyTypes(TaskOp task, Operation *callee, StringRef kind,
                                  TypeRange got, TypeRange expected) {
   if (got.size() != expected.size()) {
-    InFlightDiagnostic diagnostic =
-        task.emitOpError() << "expects " << expected.size() << " " << kind
-                           << "s of '" << task.getCallee() << "' but got "
-                           << got.size();
+    InFlightDiagnostic diagnostic = task.emitOpError()
+                                    << "expects " << expected.size() << " "
+                                    << kind << "s of '" << task.getCallee()
+                                    << "' but got " << got.size();
     diagnostic.attachNote(callee->getLoc()) << "the callee is here";
     return diagnostic;
   }
@@ -30,10 +30,10 @@ static LogicalResult verifyTypes(TaskOp task, Operation *callee, StringRef kind,
     auto [type, wanted] = pair;
     if (type == wanted)
       continue;
-    InFlightDiagnostic diagnostic =
-        task.emitOpError() << "expects " << kind << " #" << index << " of '"
-                           << task.getCallee() << "' to be " << wanted
-                           << " but got " << type;
+    InFlightDiagnostic diagnostic = task.emitOpError()
+                                    << "expects " << kind << " #" << index
+                                    << " of '" << task.getCallee() << "' to be "
+                                    << wanted << " but got " << type;
     diagnostic.attachNote(callee->getLoc()) << "the callee is here";
     return diagnostic;
   }
@@ -71,10 +71,9 @@ LogicalResult TaskOp::verifySymbolUses(SymbolTableCollection &symbols) {
 //===----------------------------------------------------------------------===//
 
 ParseResult EntryOp::parse(OpAsmParser &parser, OperationState &result) {
-  auto buildType = [](Builder &builder, ArrayRef<Type> arguments,
-                      ArrayRef<Type> results,
-                      function_interface_impl::VariadicFlag,
-                      std::string &) -> Type {
+  auto buildType =
+      [](Builder &builder, ArrayRef<Type> arguments, ArrayRef<Type> results,
+         function_interface_impl::VariadicFlag, std::string &) -> Type {
     return builder.getFunctionType(arguments, results);
   };
   return function_interface_impl::parseFunctionOp(

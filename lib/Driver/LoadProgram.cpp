@@ -38,14 +38,16 @@ static rt::Status compileModel(ModuleOp module, const LoadOptions &options) {
   return rt::Status::success();
 }
 
-/// A plan was compiled already: what it should have been compiled with comes too late.
+/// A plan was compiled already: what it should have been compiled with comes
+/// too late.
 static rt::Status checkPlanOptions(const std::string &path,
                                    const LoadOptions &options) {
   if (options.modelsOnly)
     return rt::Status::success();
   for (const auto &[key, value] : options.keys)
-    return rt::Status::error("--" + key + " sets a key of a model, but '" + path +
-                             "' is a plan: compile it with " + key + "=" + value);
+    return rt::Status::error("--" + key + " sets a key of a model, but '" +
+                             path + "' is a plan: compile it with " + key +
+                             "=" + value);
   if (!options.compile.empty())
     return rt::Status::error("--piper-compile needs a model, but '" + path +
                              "' is a plan");

@@ -49,8 +49,9 @@ std::unique_ptr<MemoryBuffer> mlir::piper::openSource(StringRef path,
   auto [line, column] = findDeepNesting(text, kMaxNesting);
   if (line == 0)
     return buffer;
-  error = (path + ":" + Twine(line) + ":" + Twine(column) +
-           ": error: brackets nest deeper than " + Twine(kMaxNesting) + " levels")
-              .str();
+  error =
+      (path + ":" + Twine(line) + ":" + Twine(column) +
+       ": error: brackets nest deeper than " + Twine(kMaxNesting) + " levels")
+          .str();
   return nullptr;
 }

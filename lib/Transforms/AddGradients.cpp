@@ -56,3 +56,13 @@ Value mlir::piper::addGradients(OpBuilder &builder, Value first, Value second) {
   return AddOp::create(builder, second.getLoc(), first.getType(), first,
                        second);
 }
+
+Operation *mlir::piper::cloneWithResults(Operation *op, TypeRange types) {
+  OperationState state(op->getLoc(), op->getName());
+  state.addOperands(op->getOperands());
+  state.addTypes(op->getResultTypes());
+  state.addTypes(types);
+  state.addAttributes(op->getAttrs());
+  OpBuilder builder(op);
+  return builder.create(state);
+}

@@ -13,6 +13,7 @@
 //    end, in the order of the segments that use it.
 // 4. Return the gradients of the parameters.
 
+#include "Piper/Transforms/AddGradients.h"
 #include "Piper/Transforms/DifferentiateBody.h"
 #include "Piper/Transforms/Passes.h"
 #include "Piper/Transforms/Verify.h"
@@ -68,10 +69,6 @@ private:
 };
 
 } // namespace
-
-static bool isFloat(Value value) {
-  return isa<FloatType>(getElementTypeOrSelf(value.getType()));
-}
 
 /// For each result of `body` the operands on which it depends through
 /// floating-point values other than stopped gradients.

@@ -4,8 +4,7 @@
 // Differentiates one body.
 //
 // 1. In a copy of the body, append the gradient ops, last op first; ops that
-// can save
-//    statistics are replaced by the form that does.
+//    can save statistics are replaced by the form that does.
 // 2. Drop gradient ops without a use.
 // 3. Decide, in program order, for each value of the forward that the gradient
 //    ops use: an operand, a result, made again from those, or saved.
@@ -19,10 +18,6 @@
 
 using namespace mlir;
 using namespace mlir::piper;
-
-static bool isFloat(Value value) {
-  return isa<FloatType>(getElementTypeOrSelf(value.getType()));
-}
 
 namespace {
 
@@ -65,6 +60,8 @@ private:
   llvm::SetVector<Operation *> forwardOps;
   SmallVector<Operation *> gradientOps;
   SmallVector<Value> results;
+  /// The results whose gradients are the arguments after those of the body.
+  SmallVector<int> given;
   DenseMap<Value, Value> gradients;
   DenseSet<Value> varied;
   llvm::SetVector<Value> saved;
@@ -93,13 +90,7 @@ Operation *BodyDifferentiator::withSavedResults(Operation *op) {
   cast<DifferentiableOpInterface>(op).getSavedTypes(types);
   if (types.empty())
     return op;
-  OperationState state(op->getLoc(), op->getName());
-  state.addOperands(op->getOperands());
-  state.addTypes(op->getResultTypes());
-  state.addTypes(types);
-  state.addAttributes(op->getAttrs());
-  OpBuilder builder(op);
-  Operation *replacement = builder.create(state);
+  Operation *replacement = cloneWithResults(op, types);
   for (auto [from, to] :
        llvm::zip(op->getResults(), replacement->getResults())) {
     from.replaceAllUsesWith(to);
@@ -160,9 +151,12 @@ LogicalResult BodyDifferentiator::appendGradients() {
           varied.insert(result);
   }
   OpBuilder builder(terminator);
-  for (auto [result, kind] : llvm::zip_equal(results, resultKinds)) {
-    if (kind == ResultGradient::Given)
+  for (auto [index, kind] : llvm::enumerate(resultKinds)) {
+    Value result = results[index];
+    if (kind == ResultGradient::Given) {
+      given.push_back(index);
       addGradient(result, block.addArgument(result.getType(), result.getLoc()));
+    }
     if (kind == ResultGradient::One) {
       auto type = cast<RankedTensorType>(result.getType());
       auto one = builder.getFloatAttr(type.getElementType(), 1.0);
@@ -197,10 +191,6 @@ LogicalResult BodyDifferentiator::appendGradients() {
 void BodyDifferentiator::describeGradients() {
   OpBuilder builder(block.getTerminator());
   derivative.gradients.resize(original.getNumArguments());
-  SmallVector<int> given;
-  for (auto [index, kind] : llvm::enumerate(resultKinds))
-    if (kind == ResultGradient::Given)
-      given.push_back(index);
   for (unsigned i = 0; i < original.getNumArguments(); ++i) {
     Value gradient =
         wanted[i] ? gradients.lookup(block.getArgument(i)) : Value();
@@ -347,17 +337,11 @@ void BodyDifferentiator::buildBackward() {
                            llvm::reverse(top.getDefiningOp()->getOperands()));
     }
   };
-  DenseSet<Operation *> gradientSet(gradientOps.begin(), gradientOps.end());
   for (Operation *op : gradientOps)
     for (Value operand : op->getOperands())
-      if (!operand.getDefiningOp() ||
-          !gradientSet.contains(operand.getDefiningOp()))
+      if (isa<BlockArgument>(operand) || isForward(operand))
         require(operand);
 
-  SmallVector<int> given;
-  for (auto [index, kind] : llvm::enumerate(resultKinds))
-    if (kind == ResultGradient::Given)
-      given.push_back(index);
   SmallVector<Value> operands;
   unsigned numArguments = original.getNumArguments();
   auto add = [&](Value value, Derivative::Source source) {

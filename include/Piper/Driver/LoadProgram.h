@@ -24,10 +24,11 @@ struct LoadOptions {
   bool modelsOnly = false;
 };
 
-/// Reads `path` and compiles it if it is a model. Diagnostics with their places go to
-/// standard error; the Status is the summary. Options that a plan cannot follow are errors.
-::piper::rt::Result<::piper::rt::Program> loadProgram(const std::string &path,
-                                                  const LoadOptions &options);
+/// Reads `path` and compiles it if it is a model. Diagnostics with their places
+/// go to standard error; the Status is the summary. Options that a plan cannot
+/// follow are errors.
+::piper::rt::Result<::piper::rt::Program>
+loadProgram(const std::string &path, const LoadOptions &options);
 
 } // namespace mlir::piper
 

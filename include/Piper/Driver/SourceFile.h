@@ -18,8 +18,9 @@ namespace mlir::piper {
 constexpr int kMaxNesting = 256;
 
 /// Opens `path` ("-" is standard input) and refuses a text whose brackets nest
-/// deeper than kMaxNesting: MLIR's parser recurses once for each level and would overflow its
-/// stack. On failure returns null and sets `error` to one line with the place.
+/// deeper than kMaxNesting: MLIR's parser recurses once for each level and
+/// would overflow its stack. On failure returns null and sets `error` to one
+/// line with the place.
 std::unique_ptr<llvm::MemoryBuffer> openSource(llvm::StringRef path,
                                                std::string &error);
 

@@ -31,9 +31,10 @@ struct OffsetsSummary {
   int64_t peakStep = 0;
 };
 
-/// Sets the offset of each buffer so that buffers alive at the same step do not overlap.
-/// Best fit in the order of time, forward and backward, each with
-/// and without the longest-lived buffers placed first; the smallest block wins. O(n log n).
+/// Sets the offset of each buffer so that buffers alive at the same step do not
+/// overlap. Best fit in the order of time, forward and backward, each with and
+/// without the longest-lived buffers placed first; the smallest block wins. O(n
+/// log n).
 OffsetsSummary assignOffsets(llvm::MutableArrayRef<Lifetime> buffers);
 
 } // namespace mlir::piper

@@ -21,7 +21,8 @@ struct InPlacePair {
 /// Gives every value of `function` a place and sets `piper.memory`:
 /// 1. a view (reshape, leading slice) lies in its operand;
 /// 2. a returned value lies in its result;
-/// 3. a result that may overwrite a dying operand does (see KernelEntry::mayAlias);
+/// 3. a result that may overwrite a dying operand does (see
+/// KernelEntry::mayAlias);
 /// 4. the others get offsets in the workspace.
 /// Appends to `inPlace` the pairs of operand and result that may share memory.
 /// Requires: no result of the body is one of its operands or another result.

@@ -12,9 +12,18 @@
 
 namespace mlir::piper {
 
+/// Whether `value` can have a gradient.
+inline bool isFloat(Value value) {
+  return isa<FloatType>(getElementTypeOrSelf(value.getType()));
+}
+
 /// `first + second`, of one type. Gradients of slices that lie side by side
 /// become one concatenation instead of a sum of padded tensors.
 Value addGradients(OpBuilder &builder, Value first, Value second);
+
+/// A copy of `op`, before it, with results of `types` after its own: the
+/// statistics that its gradient needs.
+Operation *cloneWithResults(Operation *op, TypeRange types);
 
 } // namespace mlir::piper
 
