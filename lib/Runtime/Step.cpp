@@ -142,10 +142,14 @@ gradientNames(const Program &program, const EntryPoint &entry, size_t count) {
   return trainable.size() == count ? trainable : std::vector<std::string>();
 }
 
+/// So many tensors are named; of the others only the number.
+static constexpr int64_t kNamed = 8;
+
 std::string StepRunner::skipReason() const {
   const EntryPoint &entry = executor->entry(index);
   std::string names;
   bool several = false;
+  int64_t found = 0;
   if (nonfinite >= 0) {
     int64_t tensors = entry.values[nonfinite].type.shape[0];
     std::vector<std::string> all =
@@ -153,16 +157,22 @@ std::string StepRunner::skipReason() const {
     for (int64_t i = 0; i < tensors; ++i) {
       if (load<int64_t>(executor->valueData(index, nonfinite) + 8 * i) == 0)
         continue;
+      if (++found > kNamed)
+        continue;
       several = !names.empty();
       names +=
           (several ? ", " : "") +
           (all.empty() ? "number " + std::to_string(i) : "'" + all[i] + "'");
     }
   }
+  if (found > kNamed)
+    names += " and " + std::to_string(found - kNamed) + " more";
   if (!names.empty())
     return std::string("the gradient") + (several ? "s" : "") + " of " + names +
            (several ? " are" : " is") + " not finite";
   if (last.count && *last.count == 0)
     return "no label of the batch is valid";
+  if (!std::isfinite(last.loss))
+    return "the loss is not finite";
   return "the norm of the gradients is not finite";
 }

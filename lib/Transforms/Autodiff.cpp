@@ -262,16 +262,20 @@ void Differentiator::returnGradients() {
   OpBuilder builder(function.getContext());
   SmallVector<Value> results;
   SmallVector<DictionaryAttr> attributes;
+  // So many unreached parameters are named.
+  constexpr int kNamed = 8;
+  int unreached = 0;
   for (BlockArgument argument : block.getArguments()) {
     ParamAttr param = getParam(argument.getArgNumber());
     if (!param || param.getFrozen())
       continue;
     auto found = gradients.find(argument);
     if (found == gradients.end()) {
-      function.emitRemark()
-          << "parameter '" << param.getName().getValue()
-          << "' is not reached by the loss: it has no gradient and "
-             "is left alone";
+      if (++unreached <= kNamed)
+        function.emitRemark()
+            << "parameter '" << param.getName().getValue()
+            << "' is not reached by the loss: it has no gradient and "
+               "is left alone";
       continue;
     }
     SmallVector<Value> parts(llvm::reverse(found->second));
@@ -279,6 +283,9 @@ void Differentiator::returnGradients() {
     attributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr(
         PiperDialect::GradientAttrHelper::getNameStr(), param.getName())));
   }
+  if (unreached > kNamed)
+    function.emitRemark() << "nor does the loss reach " << unreached - kNamed
+                          << " more parameters";
   unsigned index = function.getNumResults();
   (void)function.insertResults(SmallVector<unsigned>(results.size(), index),
                                ValueRange(results).getTypes(), attributes);

@@ -45,6 +45,7 @@ private:
   void insertResults();
   void addResult(Value value, StringRef key, StringAttr name);
   void replaceRandomKeys();
+  Type elementType();
   void addDecision();
   void addUpdate(Trained &trained);
   TaskOp call(StringRef name, ValueRange operands, PassKind pass,
@@ -56,7 +57,7 @@ private:
   SmallVector<Trained> all;
   SmallVector<Value> results;
   SmallVector<DictionaryAttr> resultAttributes;
-  Value iteration, update, seed, count;
+  Value iteration, update, seed, count, loss;
   Value lr_, norm, scale, ok;
 };
 
@@ -145,6 +146,8 @@ LogicalResult PiperOptimizerPass::collect(func::FuncOp function) {
         i, PiperDialect::OutputAttrHelper::getNameStr());
     if (output && output == "count")
       count = value;
+    if (output && output == "loss")
+      loss = value;
     auto name = train.getResultAttrOfType<StringAttr>(
         i, PiperDialect::GradientAttrHelper::getNameStr());
     if (!name)
@@ -242,17 +245,21 @@ void PiperOptimizerPass::replaceRandomKeys() {
   }
 }
 
+/// f32, or f64 in an f64 program.
+Type PiperOptimizerPass::elementType() {
+  for (Trained &trained : all)
+    if (getElementTypeOrSelf(trained.gradient.getType()).isF64())
+      return Float64Type::get(&getContext());
+  return Float32Type::get(&getContext());
+}
+
 void PiperOptimizerPass::addDecision() {
   Builder builder(&getContext());
   Location loc = train.getLoc();
   Type i64 = builder.getI64Type();
   SmallVector<Value> gradients = llvm::map_to_vector(
       all, [](Trained &trained) { return trained.gradient; });
-  Type element = builder.getF32Type();
-  for (Value gradient : gradients)
-    if (getElementTypeOrSelf(gradient.getType()).isF64())
-      element = builder.getF64Type();
-  Type scalar = scalarOf(element);
+  Type scalar = scalarOf(elementType());
 
   TaskOp rate = call(
       "learning_rate", {update}, PassKind::Once,
@@ -272,16 +279,32 @@ void PiperOptimizerPass::addDecision() {
             operands);
       });
   SmallVector<Value> operands(table.getResults());
+  operands.push_back(loss);
   if (count)
     operands.push_back(count);
-  TaskOp decision =
-      call("clip", operands, PassKind::Once,
-           [&](OpBuilder &b, ValueRange arguments) {
-             return ClipOp::create(
-                 b, loc, scalar, scalar, scalarOf(b.getI1Type()), arguments[0],
-                 arguments[1], arguments.size() > 2 ? arguments[2] : Value(),
-                 APFloat(static_cast<double>(clip)));
-           });
+  func::FuncOp body = bodies->build(
+      "clip", loc, ValueRange(operands).getTypes(),
+      [&](OpBuilder &b, ValueRange o) -> SmallVector<Value> {
+        auto clipBy = [&](Value nonfinite) {
+          return ClipOp::create(b, loc, scalar, scalar, scalarOf(b.getI1Type()),
+                                o[0], nonfinite, o.size() > 3 ? o[3] : Value(),
+                                APFloat(static_cast<double>(clip)));
+        };
+        // Norm and scale are those of the gradients; a loss that is not finite
+        // decides like a gradient that is not.
+        auto ofLoss = NormTableOp::create(
+            b, loc, RankedTensorType::get({NormTableOp::kDigits}, i64),
+            RankedTensorType::get({1}, i64), o[2]);
+        int64_t tables = all.size() + 1;
+        Value nonfinite = ConcatOp::create(
+            b, loc, RankedTensorType::get({tables}, i64),
+            ValueRange{o[1], ofLoss.getNonfinite()}, b.getI64IntegerAttr(0));
+        ClipOp ofGradients = clipBy(o[1]);
+        return {ofGradients.getNorm(), ofGradients.getScale(),
+                clipBy(nonfinite).getOk()};
+      });
+  OpBuilder end(terminator);
+  TaskOp decision = createTask(end, loc, body, operands, PassKind::Once);
   norm = decision.getResult(0);
   scale = decision.getResult(1);
   ok = decision.getResult(2);
@@ -346,6 +369,12 @@ void PiperOptimizerPass::runOnOperation() {
     module.emitError()
         << "expects a parameter to train but the loss depends on no "
            "trainable parameter";
+    return signalPassFailure();
+  }
+  if (elementType().isF32() && lr > std::numeric_limits<float>::max()) {
+    module.emitError()
+        << "option 'lr' expects a number that f32 can hold but got "
+        << static_cast<double>(lr);
     return signalPassFailure();
   }
   addStates();

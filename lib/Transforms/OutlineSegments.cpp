@@ -42,7 +42,7 @@ public:
   Outliner(func::FuncOp function, BodyTable &bodies)
       : function(function), bodies(bodies), block(function.front()),
         batch(function) {}
-  void run();
+  LogicalResult run();
 
 private:
   void followParameters();
@@ -299,13 +299,39 @@ void Outliner::finish() {
   terminator->insertOperands(index, count);
 }
 
-void Outliner::run() {
+/// Random ops of one segment are told apart by their index alone.
+static LogicalResult verifyIndices(const Segment &segment) {
+  llvm::SmallDenseMap<int64_t, Operation *> known;
+  for (Operation *op : segment.ops) {
+    auto dropout = dyn_cast<DropoutOp>(op);
+    auto attention = dyn_cast<AttentionOp>(op);
+    if (!dropout && !(attention && attention.getKey()))
+      continue;
+    int64_t index = dropout ? dropout.getIndex() : attention.getIndex();
+    auto [found, isNew] = known.try_emplace(index, op);
+    if (isNew)
+      continue;
+    InFlightDiagnostic diagnostic =
+        op->emitOpError() << "expects an index of its own among the random ops "
+                             "of its segment but got "
+                          << index << " again";
+    diagnostic.attachNote(found->second->getLoc()) << "this op has it too";
+    return diagnostic;
+  }
+  return success();
+}
+
+LogicalResult Outliner::run() {
   followParameters();
   classifyAll();
   formSegments();
+  for (const Segment &segment : segments)
+    if (failed(verifyIndices(segment)))
+      return failure();
   for (auto [ordinal, segment] : llvm::enumerate(segments))
     replace(segment, ordinal);
   finish();
+  return success();
 }
 
 namespace {
@@ -319,7 +345,8 @@ class PiperOutlineSegmentsPass
       return signalPassFailure();
     BodyTable bodies(module);
     for (func::FuncOp entry : getEntryFunctions(module))
-      Outliner(entry, bodies).run();
+      if (failed(Outliner(entry, bodies).run()))
+        return signalPassFailure();
     setLevel(module, Level::DAG);
   }
 };

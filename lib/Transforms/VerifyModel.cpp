@@ -7,6 +7,7 @@
 #include "Piper/Transforms/Verify.h"
 
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/JSON.h"
 
 namespace mlir::piper {
 #define GEN_PASS_DEF_PIPERVERIFYMODEL
@@ -118,6 +119,11 @@ static LogicalResult verifyStateName(func::FuncOp function, StringRef name,
   if (llvm::is_contained({"iteration", "update", "seed"}, name))
     return function.emitOpError() << "expects no parameter named '" << name
                                   << "', the name of a counter of the step";
+  if (name == "__metadata__" || !llvm::json::isUTF8(name))
+    return function.emitOpError()
+           << "expects parameters to have names that a safetensors file can "
+              "hold but got '"
+           << llvm::json::fixUTF8(name) << "'";
   for (StringRef suffix : {".m", ".v"}) {
     StringRef of = name;
     if (of.consume_back(suffix) && parameters.contains(of))

@@ -41,7 +41,7 @@
 // CHECK: %[[G:.+]]:2 = piper.task @segment.bw({{.*}}) pass = B
 // CHECK: %[[LR:.+]] = piper.task @learning_rate(%[[U]]) pass = once
 // CHECK-NEXT: %[[T:.+]]:2 = piper.task @norm_table(%[[G]]#0, %[[G]]#1) pass = once
-// CHECK-NEXT: %[[D:.+]]:3 = piper.task @clip(%[[T]]#0, %[[T]]#1, %[[N]]) pass = once
+// CHECK-NEXT: %[[D:.+]]:3 = piper.task @clip(%[[T]]#0, %[[T]]#1, %[[L:.+]], %[[N]]) pass = once
 // ADAMW-NEXT: %[[W1:.+]]:3 = piper.task @adamw(%[[W]], %[[G]]#0, %[[WM]], %[[WV]], %[[LR]], %[[U]], %[[D]]#1, %[[D]]#2) pass = U
 // ADAMW-NEXT: %[[B1:.+]]:3 = piper.task @adamw_{{[0-9]+}}(%[[B]], %[[G]]#1, %[[BM]], %[[BV]], %[[LR]], %[[U]], %[[D]]#1, %[[D]]#2) pass = U
 // MOMENTUM-NEXT: %[[W1:.+]]:2 = piper.task @sgd(%[[W]], %[[G]]#0, %[[LR]], %[[D]]#1, %[[D]]#2, %[[WV]]) pass = U

@@ -484,3 +484,11 @@ func.func @train(%w: tensor<4x8xf32> {piper.param = #piper.param<"w">}, %g: tens
   %l = piper.reduce_sum %y {dims = array<i64: 0, 1>} : (tensor<4x8xf32>) -> tensor<f32>
   return %l : tensor<f32>
 }
+
+// -----
+
+// expected-error @below {{expects parameters to have names that a safetensors file can hold but got '__metadata__'}}
+func.func @train(%w: tensor<4xf32> {piper.param = #piper.param<"__metadata__">}) -> (tensor<f32> {piper.output = "loss"}) {
+  %l = piper.reduce_sum %w {dims = array<i64: 0>} : (tensor<4xf32>) -> tensor<f32>
+  return %l : tensor<f32>
+}

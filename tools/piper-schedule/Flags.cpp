@@ -232,6 +232,12 @@ Result<Flags> parseFlags(const std::vector<std::string> &arguments) {
     if (!flags.request.kind.empty())
       return Error{"--check takes no kind but got '" + flags.request.kind +
                    "'"};
+    for (const char *name :
+         {"--ranks", "--micro-batches", "--stages", "--placement", "--limit",
+          "--seed", "--effort", "--compare", "--json", "--svg"})
+      if (has(name))
+        return Error{"--check takes what the file says, and no " +
+                     std::string(name)};
     return flags;
   }
   if (flags.request.kind.empty())

@@ -120,7 +120,7 @@ static int check(const Flags &flags) {
   return result;
 }
 
-int main(int argc, char **argv) {
+static int runTool(int argc, char **argv) {
   auto flags = parseFlags({argv + 1, argv + argc});
   if (!flags)
     return fail(flags.error());
@@ -139,4 +139,11 @@ int main(int argc, char **argv) {
     return check(*flags);
   auto report = run(flags->request, *flags);
   return report ? finish(*report, *flags) : fail(report.error());
+}
+
+int main(int argc, char **argv) {
+  int result = runTool(argc, argv);
+  if (!std::cout.flush())
+    return fail("cannot write to standard output");
+  return result;
 }

@@ -161,8 +161,8 @@ TEST_F(SafetensorsTest, TensorsThatLie) {
             "file, which has 8 bytes of data");
   EXPECT_EQ(
       one("F32", "2", "0,9223372036854775808", 8),
-      "tensor 'w', entry 'data_offsets': got the number  where none can stand"
-      "9223372036854775808");
+      "tensor 'w', entry 'data_offsets': got the number 9223372036854775808 "
+      "where none can stand");
   EXPECT_EQ(one("F32", "2", "-4,8", 8), "tensor 'w', entry 'data_offsets': got "
                                         "the number -4 where none can stand");
   EXPECT_EQ(
