@@ -29,6 +29,8 @@ check_size() {
   [ "$size" -ge "$least" ] || fail "'$1' has $size bytes, expects at least $least"
 }
 
+[[ $steps =~ ^[1-9][0-9]{0,6}$ ]] || fail "STEPS is '$steps', expects a number of 1 or more"
+
 text=demo/text prompt=" --prompt 'You may '"
 if [ $# -gt 0 ]; then
   [ -f "$1" ] || fail "'$1' is not a file"

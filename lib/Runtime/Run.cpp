@@ -267,6 +267,13 @@ Status piper::rt::runProgram(Program program, const RunOptions &options,
   if (!made.ok())
     return made.takeStatus();
   Executor &executor = **made;
+  GenerateOptions generateOptions;
+  generateOptions.prompt = options.prompt;
+  generateOptions.temperature = options.temperature;
+  generateOptions.seed = options.seed;
+  // Before the training that would be lost: of no bytes it only checks.
+  if (options.generate)
+    PIPER_RETURN_IF_ERROR(generate(executor, generateOptions, out));
   if (options.eval)
     PIPER_RETURN_IF_ERROR(runEval(executor, options, out));
   else if (hasData(options))
@@ -277,11 +284,7 @@ Status piper::rt::runProgram(Program program, const RunOptions &options,
     PIPER_RETURN_IF_ERROR(saveState(executor, options.saveState));
   if (!options.generate)
     return Status::success();
-  GenerateOptions generateOptions;
   generateOptions.count = *options.generate;
-  generateOptions.prompt = options.prompt;
-  generateOptions.temperature = options.temperature;
-  generateOptions.seed = options.seed;
   out << options.prompt << std::flush;
   PIPER_RETURN_IF_ERROR(generate(executor, generateOptions, out));
   out << std::endl;

@@ -12,7 +12,6 @@
 
 #include "Piper/Transforms/DifferentiateBody.h"
 #include "Piper/Transforms/AddGradients.h"
-
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
 
