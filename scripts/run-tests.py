@@ -60,11 +60,14 @@ def run_lit(build, folder, jobs):
     if not report.exists():
         return 0, 1, 0, run.stdout + run.stderr
     counts = {}
+    names = ""
     for test in json.loads(report.read_text())["tests"]:
         counts[test["code"]] = counts.get(test["code"], 0) + 1
+        if test["code"] in ("UNSUPPORTED", "SKIPPED"):
+            names += f"  skipped: {test['name']}\n"
     passed = counts.pop("PASS", 0) + counts.pop("XFAIL", 0)
     skipped = counts.pop("UNSUPPORTED", 0) + counts.pop("SKIPPED", 0)
-    return passed, sum(counts.values()), skipped, run.stdout + run.stderr
+    return passed, sum(counts.values()), skipped, names + run.stdout + run.stderr
 
 
 def main():
