@@ -64,9 +64,10 @@ static void limitSpinning(char **argv) {
 
 int main(int argc, char **argv) {
   limitSpinning(argv);
-  // A file that grows past a limit is an error of the write, not a signal.
-  std::signal(SIGXFSZ, SIG_IGN);
   llvm::InitLLVM init(argc, argv);
+  // A file that grows past a limit is an error of the write, not a signal
+  // (LLVM has just taken that for a crash).
+  std::signal(SIGXFSZ, SIG_IGN);
   Status status = runOrCompare(parseRunFlags(argc, argv));
   if (!std::cout.flush() && status.ok())
     status = Status::error("cannot write to standard output");

@@ -2,30 +2,37 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Runs a command with --steps 2 and with --steps 50 and compares the largest resident
-# memory of the processes: resident_memory.py ALLOWED-KIB COMMAND... Each is run three
-# times and the smallest taken, for where the system puts things differs by some pages.
+# memory of the processes: resident_memory.py ALLOWED-KIB COMMAND... Where the system puts
+# things differs by some pages from run to run, so the smallest of up to six runs of each counts: memory that
+# grows with steps grows in every one of them.
 
 import os
 import subprocess
 import sys
 
 
-def residentKiB(command, steps):
-    sizes = []
-    for _ in range(3):
-        process = subprocess.Popen(
-            [*command, "--steps", str(steps)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        _, status, usage = os.wait4(process.pid, 0)
-        if status != 0:
-            sys.exit(f"resident_memory: {command[0]} ended with status {status}")
-        sizes.append(usage.ru_maxrss)
-    return min(sizes)
+ROUNDS = 6
+
+
+def resident_kib(command, steps):
+    process = subprocess.Popen(
+        [*command, "--steps", str(steps)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    _, status, usage = os.wait4(process.pid, 0)
+    if status != 0:
+        sys.exit(f"resident_memory: {command[0]} ended with status {status}")
+    return usage.ru_maxrss
 
 
 def main():
     allowed, command = int(sys.argv[1]), sys.argv[2:]
-    few, many = residentKiB(command, 2), residentKiB(command, 50)
+    few = many = sys.maxsize
+    for number in range(1, ROUNDS + 1):
+        few = min(few, resident_kib(command, 2))
+        many = min(many, resident_kib(command, 50))
+        # Three rounds at least: one odd run with 2 steps must not excuse growth.
+        if number >= 3 and many - few <= allowed:
+            break
     print(f"{few} KiB after 2 steps, {many} KiB after 50")
     sys.exit(1 if many - few > allowed else 0)
 
