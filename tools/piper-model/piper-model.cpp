@@ -9,6 +9,8 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 
+#include <csignal>
+
 using namespace mlir;
 using namespace mlir::piper;
 namespace fs = llvm::sys::fs;
@@ -93,6 +95,9 @@ static llvm::Error run(const ModelRequest &request) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  // A file that grows past a limit is an error of the write, not a signal
+  // (LLVM has just taken that for a crash).
+  std::signal(SIGXFSZ, SIG_IGN);
   auto request = parseModelFlags(argc, argv);
   llvm::Error error = request ? llvm::Error::success() : request.takeError();
   if (!error) {

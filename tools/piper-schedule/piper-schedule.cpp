@@ -11,6 +11,7 @@
 #include "Piper/Schedule/Verify.h"
 #include "Report.h"
 
+#include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -142,6 +143,8 @@ static int runTool(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+  // A file that grows past a limit is an error of the write, not a signal.
+  std::signal(SIGXFSZ, SIG_IGN);
   int result = runTool(argc, argv);
   if (!std::cout.flush())
     return fail("cannot write to standard output");

@@ -25,15 +25,6 @@ protected:
     (*executor)->initializeState(seed);
     return std::move(*executor);
   }
-  /// All state as bytes.
-  static std::string stateOf(const Executor &executor) {
-    std::string bytes;
-    const Program &program = executor.program();
-    for (size_t s = 0; s < program.state.size(); ++s)
-      bytes.append(reinterpret_cast<const char *>(executor.stateData(int(s))),
-                   program.state[s].type.numBytes());
-    return bytes;
-  }
   std::string load(Executor &executor, const std::string &name) {
     Result<LoadReport> report = loadCheckpoint(executor, folder.file(name));
     if (!report.ok())

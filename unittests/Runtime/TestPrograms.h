@@ -7,11 +7,22 @@
 #ifndef PIPER_UNITTESTS_RUNTIME_TESTPROGRAMS_H
 #define PIPER_UNITTESTS_RUNTIME_TESTPROGRAMS_H
 
+#include "Piper/Runtime/Executor.h"
 #include "ProgramBuilder.h"
 
 #include <limits>
 
 namespace piper::rt::test {
+
+/// All state as bytes.
+inline std::string stateOf(const Executor &executor) {
+  std::string bytes;
+  const Program &program = executor.program();
+  for (size_t s = 0; s < program.state.size(); ++s)
+    bytes.append(reinterpret_cast<const char *>(executor.stateData(int(s))),
+                 program.state[s].type.numBytes());
+  return bytes;
+}
 
 /// The counters and what the end of a step needs.
 struct StepParts {

@@ -35,15 +35,6 @@ protected:
     return std::move(*executor);
   }
 
-  static std::string stateOf(const Executor &executor) {
-    std::string bytes;
-    const Program &program = executor.program();
-    for (size_t s = 0; s < program.state.size(); ++s)
-      bytes.append(reinterpret_cast<const char *>(executor.stateData(int(s))),
-                   program.state[s].type.numBytes());
-    return bytes;
-  }
-
   /// Inputs of makeRegression(rows, in, out) for some steps: x[i] and t[i] of
   /// all steps, small numbers that differ from step to step.
   struct RegressionData {
