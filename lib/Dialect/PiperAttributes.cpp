@@ -136,20 +136,38 @@ static void printDims(AsmPrinter &printer, ArrayRef<StringAttr> dims) {
 Attribute InputAttr::parse(AsmParser &parser, Type) {
   std::string name;
   SmallVector<StringAttr> dims;
+  int64_t split = -1;
   if (parser.parseLess() || parser.parseString(&name))
     return {};
-  if (succeeded(parser.parseOptionalComma()) &&
-      (parser.parseKeyword("dims") || parseDims(parser, dims)))
-    return {};
+  bool more = succeeded(parser.parseOptionalComma());
+  if (more && failed(parser.parseOptionalKeyword("split"))) {
+    if (parser.parseKeyword("dims") || parseDims(parser, dims))
+      return {};
+    more = succeeded(parser.parseOptionalComma());
+    if (more && parser.parseKeyword("split"))
+      return {};
+  }
+  if (more) {
+    SMLoc loc;
+    if (parser.parseEqual() || parser.getCurrentLocation(&loc) ||
+        parser.parseInteger(split))
+      return {};
+    if (split < 0) {
+      parser.emitError(loc) << "expects a dimension of 0 or more";
+      return {};
+    }
+  }
   if (parser.parseGreater())
     return {};
   return InputAttr::get(parser.getContext(),
-                        parser.getBuilder().getStringAttr(name), dims);
+                        parser.getBuilder().getStringAttr(name), dims, split);
 }
 
 void InputAttr::print(AsmPrinter &printer) const {
   printer << "<" << getName();
   printDims(printer, getDims());
+  if (getSplit() >= 0)
+    printer << ", split = " << getSplit();
   printer << ">";
 }
 

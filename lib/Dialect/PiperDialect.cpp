@@ -19,6 +19,7 @@ using namespace mlir::piper;
 
 void PiperDialect::initialize() {
   registerAttributes();
+  registerTypes();
   addOperations<
 #define GET_OP_LIST
 #include "Piper/Dialect/PiperOps.cpp.inc"
@@ -62,6 +63,10 @@ static LogicalResult verifyKind(NamedAttribute attribute,
     return expects(isa<LevelAttr>(value), "#piper.level<..>");
   if (name == PiperDialect::MemoryAttrHelper::getNameStr())
     return expects(isa<MemoryAttr>(value), "#piper.memory<..>");
+  if (name == PiperDialect::StrategyAttrHelper::getNameStr())
+    return expects(isa<StrategyAttr>(value), "#piper.strategy<..>");
+  if (name == PiperDialect::DirectivesAttrHelper::getNameStr())
+    return expects(isa<ArrayAttr>(value), "a list of directives");
   return emitError() << "unknown attribute '" << name
                      << "' of the piper dialect";
 }
@@ -73,15 +78,17 @@ LogicalResult PiperDialect::verifyOperationAttribute(Operation *op,
 
 /// A named dimension list must be as long as the tensor has dimensions.
 static LogicalResult verifyDims(Operation *op, StringRef kind, StringRef name,
-                                ArrayRef<StringAttr> dims, Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
+                                ArrayRef<StringAttr> dims, Type type,
+                                bool hasMicroBatches = false) {
+  RankedTensorType tensor = getLocalTensor(type);
   if (!tensor)
     return op->emitOpError() << "expects " << kind << " '" << name
                              << "' to be a tensor but got " << type;
-  if (!dims.empty() && static_cast<int64_t>(dims.size()) != tensor.getRank())
+  int64_t expected = tensor.getRank() - (hasMicroBatches ? 1 : 0);
+  if (!dims.empty() && static_cast<int64_t>(dims.size()) != expected)
     return op->emitOpError()
            << "expects " << kind << " '" << name << "' of type " << type
-           << " to have " << tensor.getRank() << " dimension names but got "
+           << " to have " << expected << " dimension names but got "
            << dims.size();
   return success();
 }
@@ -97,19 +104,20 @@ LogicalResult PiperDialect::verifyRegionArgAttribute(Operation *op,
     return success();
   Type type = function.getArgumentTypes()[index];
   if (auto input = dyn_cast<InputAttr>(attribute.getValue()))
-    return verifyDims(op, "input", input.getName(), input.getDims(), type);
+    return verifyDims(op, "input", input.getName(), input.getDims(), type,
+                      input.getSplit() >= 0);
   auto param = dyn_cast<ParamAttr>(attribute.getValue());
   if (!param)
     return success();
   if (failed(
           verifyDims(op, "parameter", param.getName(), param.getDims(), type)))
     return failure();
-  if (!isa<FloatType>(cast<RankedTensorType>(type).getElementType()))
+  if (!isa<FloatType>(getLocalTensor(type).getElementType()))
     return op->emitOpError()
            << "expects parameter '" << param.getName().getValue()
            << "' to have float elements but got " << type;
   auto init = dyn_cast<ElementsAttr>(param.getInit());
-  if (init && init.getType() != type)
+  if (init && init.getType() != getLocalTensor(type))
     return op->emitOpError()
            << "expects the initial value of parameter '"
            << param.getName().getValue() << "' to have its type " << type

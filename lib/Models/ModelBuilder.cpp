@@ -99,7 +99,7 @@ SmallVector<StringAttr> ModelBuilder::strings(ArrayRef<StringRef> names) {
 Value ModelBuilder::input(StringRef name, RankedTensorType type,
                           ArrayRef<StringRef> dims) {
   auto attribute =
-      InputAttr::get(context, builder.getStringAttr(name), strings(dims));
+      InputAttr::get(context, builder.getStringAttr(name), strings(dims), -1);
   return argument(name, type,
                   {dialect->getInputAttrHelper().getName(), attribute});
 }

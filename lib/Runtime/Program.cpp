@@ -35,6 +35,11 @@ static ElementInfo elementInfo(ElementType type) {
   return {"unknown", 1};
 }
 
+const char *piper::rt::streamName(Stream stream) {
+  static const char *const names[] = {"compute", "pp.out", "pp.in", "reduce"};
+  return names[static_cast<int>(stream)];
+}
+
 int64_t piper::rt::elementBytes(ElementType type) {
   return elementInfo(type).bytes;
 }

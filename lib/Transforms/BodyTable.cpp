@@ -101,6 +101,7 @@ TaskOp mlir::piper::createTask(OpBuilder &builder, Location loc,
   properties.setCallee(FlatSymbolRefAttr::get(body.getSymNameAttr()));
   properties.setPass(pass);
   properties.setSalt(salt);
+  properties.operandSegmentSizes = {static_cast<int32_t>(operands.size()), 0};
   properties.setTags(tags);
   return cast<TaskOp>(builder.create(state));
 }

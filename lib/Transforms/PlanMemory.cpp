@@ -305,6 +305,8 @@ FailureOr<int64_t> EntryPlanner::run() {
 namespace {
 class PiperPlanMemoryPass
     : public mlir::piper::impl::PiperPlanMemoryBase<PiperPlanMemoryPass> {
+public:
+  using Base::Base;
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (failed(expectLevel(module, getArgument(), Level::Programs)) ||

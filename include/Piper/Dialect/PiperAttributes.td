@@ -33,10 +33,14 @@ def TagsAttr : Piper_Attr<"Tags", "tags"> {
 def InputAttr : Piper_Attr<"Input", "input"> {
   let summary = "An input of the step: its name and the names of its dimensions";
   let description = [{
-    Example: `#piper.input<"tokens", dims = [batch, seq]>`.
+    `split` is the dimension that `piper-split` has cut into micro-batches, which
+    the type then has as its first dimension; -1 before.
+
+    Example: `#piper.input<"tokens", dims = [batch, seq]>`, `#piper.input<"tokens", dims = [batch, seq], split = 0>`.
   }];
   let parameters = (ins "::mlir::StringAttr":$name,
-                        OptionalArrayRefParameter<"::mlir::StringAttr">:$dims);
+                        OptionalArrayRefParameter<"::mlir::StringAttr">:$dims,
+                        DefaultValuedParameter<"int64_t", "-1">:$split);
   let hasCustomAssemblyFormat = 1;
 }
 
@@ -62,9 +66,37 @@ def InitAttr : Piper_Attr<"Init", "init"> {
   let assemblyFormat = "`<` $kind `,` $scale `>`";
 }
 
+def StrategyAttr : Piper_Attr<"Strategy", "strategy"> {
+  let summary = "How to distribute a module: the keys of --piper-compile";
+  let description = [{
+    Stands on the module as `piper.strategy`. The keys are those of `--piper-compile`, which
+    override it.
+
+    Example: `#piper.strategy<"pipeline-parallel=4 schedule=1f1b micro-batches=8">`.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$keys);
+  let assemblyFormat = "`<` $keys `>`";
+}
+
 //===----------------------------------------------------------------------===//
 // Made by passes
 //===----------------------------------------------------------------------===//
+
+def DistType : TypeDef<Piper_Dialect, "Dist"> {
+  let mnemonic = "dist";
+  let summary = "A tensor and the pipeline coordinates that store it";
+  let description = [{
+    The value is stored on each of the coordinates `on` of the mesh axis `pp` and is equal on all. A task
+    runs on every coordinate of its results, and its operands are on these at least. A value of plain
+    tensor type in a placed step is a step input, which every rank can read.
+
+    Example: `!piper.dist<tensor<256x64xf32>, on [pp = 0, 3]>`.
+  }];
+  let parameters = (ins "::mlir::RankedTensorType":$tensor, ArrayRefParameter<"int64_t">:$on);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+def Piper_Dist : Type<CPred<"::mlir::isa<::mlir::piper::DistType>($_self)">, "tensor with coordinates", "::mlir::piper::DistType">;
 
 def LevelEnum : I32EnumAttr<"Level", "How far a module is on its way", [
     I32EnumAttrCase<"Model", 0, "model">,

@@ -24,6 +24,7 @@ def Piper_Dialect : Dialect {
     place with the offset of every buffer.
   }];
   let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
   let hasConstantMaterializer = 1;
   let discardableAttrs = (ins
     "::mlir::piper::TagsAttr":$tags,
@@ -34,10 +35,13 @@ def Piper_Dialect : Dialect {
     "::mlir::StringAttr":$next,
     "::mlir::StringAttr":$gradient,
     "::mlir::piper::LevelAttr":$level,
-    "::mlir::piper::MemoryAttr":$memory
+    "::mlir::piper::MemoryAttr":$memory,
+    "::mlir::piper::StrategyAttr":$strategy,
+    "::mlir::ArrayAttr":$directives
   );
   let extraClassDeclaration = [{
     void registerAttributes();
+    void registerTypes();
   }];
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;

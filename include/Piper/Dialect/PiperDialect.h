@@ -26,11 +26,25 @@
 #define GET_ATTRDEF_CLASSES
 #include "Piper/Dialect/PiperAttributes.h.inc"
 
+#define GET_TYPEDEF_CLASSES
+#include "Piper/Dialect/PiperTypes.h.inc"
+
 #include "Piper/Dialect/PiperDialect.h.inc"
 
 #include "Piper/Dialect/PiperInterfaces.h.inc"
 
 #define GET_OP_CLASSES
 #include "Piper/Dialect/PiperOps.h.inc"
+
+namespace mlir::piper {
+
+/// The tensor that a rank stores of a value: that of a DistType, or the type
+/// itself. Null for a type that is neither.
+RankedTensorType getLocalTensor(Type type);
+
+/// The coordinates that store a value, ascending; empty for a plain tensor.
+ArrayRef<int64_t> getCoordinates(Type type);
+
+} // namespace mlir::piper
 
 #endif // PIPER_DIALECT_PIPERDIALECT_H

@@ -109,6 +109,10 @@ struct Function {
   std::vector<Step> steps;
   /// Bytes of workspace that a call needs.
   int64_t workspaceBytes = 0;
+  /// What one call costs by the op's own account: floating point operations,
+  /// and bytes read and written.
+  int64_t flops = 0;
+  int64_t bytes = 0;
 };
 
 /// A tensor that outlives a step: a parameter, optimizer state or a counter.
@@ -133,6 +137,9 @@ struct StateTensor {
 struct EntryValue {
   TensorType type;
   int64_t offset = 0;
+  /// The input (index into EntryPoint::values) that this value is a part of, -1
+  /// where it is a buffer of its own. A part need not be aligned.
+  int32_t viewOf = -1;
 };
 
 /// A named input or output of an entry point.
@@ -142,10 +149,47 @@ struct Binding {
   int32_t value = 0;
   /// Names of the dimensions of an input, where it has them.
   std::vector<std::string> dims;
+  /// The dimension of an input that was cut into micro-batches, which are the
+  /// first dimension of the value's type: [4, 2, 8] with `split` 0 is a batch
+  /// of [8, 8]. -1: not cut.
+  int32_t split = -1;
 };
 
-/// One task of an entry point.
+/// The in-order queues of a rank. Tasks run on Compute, sends on Out, receives
+/// on In, reductions on Reduce.
+enum class Stream : uint8_t { Compute, Out, In, Reduce };
+constexpr int kNumStreams = 4;
+/// "compute", "pp.out", "pp.in", "reduce".
+const char *streamName(Stream stream);
+
+/// One op of an entry point. When it may start:
+/// (a) the ops before it on its stream have ended;
+/// (b) the ops of `waits` have ended;
+/// (c) if it is no task: the last task before it in the list has started.
 struct Instruction {
+  enum class Kind : uint8_t { Task, Send, Receive, AllReduce };
+  Kind kind = Kind::Task;
+  Stream stream() const { return static_cast<Stream>(kind); }
+  /// Its place in the common order of all programs of the plan: the two ends of
+  /// a transfer and the members of a reduction have one id, and so have the
+  /// copies of a task on several coordinates. -1 in a plan of one program that
+  /// was never placed.
+  int64_t id = -1;
+  /// Indices of earlier instructions of this entry point, on other streams.
+  std::vector<int32_t> waits;
+
+  /// Send and Receive: the coordinate of the other end. The value sent is
+  /// operands[0], the value received results[0].
+  int32_t peer = -1;
+  /// AllReduce: the coordinate of each term, in the order of addition. This
+  /// coordinate's terms are the operands, in that order.
+  std::vector<int32_t> terms;
+  /// AllReduce: the coordinates that take part, ascending. One that stores the
+  /// sum has a result.
+  std::vector<int32_t> members;
+
+  /// Task: the coordinates that run it, ascending; empty: this one only.
+  std::vector<int32_t> on;
   int32_t function = 0;
   /// Indices into EntryPoint::values.
   std::vector<int32_t> operands;
@@ -154,8 +198,12 @@ struct Instruction {
   int64_t workspaceOffset = 0;
   /// Key of the call's random numbers.
   int64_t salt = 0;
-  /// Micro-batch, -1 if the task belongs to none.
+  /// Micro-batch, stage, number of the segment of the model: -1 if the task
+  /// belongs to none. `copy` tells two copies of a stage apart.
   int32_t microBatch = -1;
+  int32_t stage = -1;
+  int32_t segment = -1;
+  int32_t copy = 0;
   /// "F", "B", "BI", "BW", "R", "U" or "once".
   std::string pass;
   /// The tags in reading form: "layer = 3".
@@ -174,6 +222,9 @@ struct EntryPoint {
   /// Values that are state: (index into values, index into Program::state).
   std::vector<std::pair<int32_t, int32_t>> state;
   std::vector<Instruction> instructions;
+  /// Number of ids: the ops of the step in all programs. 0 where instructions
+  /// have none.
+  int64_t numOps = 0;
   /// Bytes of arena from its start to the end of the last byte it uses.
   int64_t peakBytes = 0;
   /// The largest sum of bytes live at one time: a lower bound of the peak.
@@ -186,8 +237,10 @@ struct EntryPoint {
 
 struct Program {
   /// Raised whenever the meaning of a plan changes.
-  static constexpr int64_t kVersion = 1;
+  static constexpr int64_t kVersion = 2;
   std::string name;
+  /// The coordinate on the pipeline axis, 0 where there is none.
+  int32_t coordinate = 0;
   Target target;
   int64_t arenaBytes = 0;
   std::vector<StateTensor> state;
@@ -196,6 +249,14 @@ struct Program {
 
   const EntryPoint *findEntry(const std::string &name) const;
   const StateTensor *findState(const std::string &name) const;
+};
+
+/// What all ranks run: rank r runs programs[r], whose coordinate is r.
+struct Plan {
+  std::vector<Program> programs;
+  /// Messages that a channel (from one rank to another) may hold: a send ends
+  /// when there is room. 0: a send ends when the value is received.
+  int64_t buffering = 0;
 };
 
 } // namespace piper::rt

@@ -95,10 +95,138 @@ def PiperVerifyDag : Pass<"piper-verify-dag", "ModuleOp"> {
   }];
 }
 
+def PiperPipeline : Pass<"piper-pipeline", "ModuleOp"> {
+  let summary = "Expand the strategy into directives and give each task its stage";
+  let description = [{
+    Adds the directives that the options ask for to those of the module (`piper.directives`): `place` for each
+    segment of `train`, by the tags, by `cuts`, or balanced by cost; `split`, `recompute`, `schedule`, `options`. A remark says the cost of each
+    stage, and of the balanced cuts where the user's are worse. Then sets `stage` on every task of the body of every entry point, as the `place`
+    directives say. Without a strategy and directives nothing changes. Level 1 to level 1.
+  }];
+  let options = [
+    Option<"pipelineParallel", "pipeline-parallel", "int64_t", "0", "Pipeline coordinates; 0: no pipeline">,
+    Option<"chunks", "chunks", "int64_t", "0", "Stages on each coordinate; 0: as the schedule needs">,
+    Option<"cuts", "cuts", "std::string", "\"\"", "First segment of stages 1.., as 3,6,9; empty: balanced by cost">,
+    Option<"schedule", "schedule", "std::string", "\"\"", "Kind of schedule, or a JSON file; empty: 1f1b">,
+    Option<"microBatches", "micro-batches", "int64_t", "0", "Micro-batches of a step; 0: one">,
+    Option<"recompute", "recompute", "std::string", "\"\"", "true, or TAG=VALUE: segments that keep their inputs only">,
+    Option<"prefetch", "prefetch", "int64_t", "-1", "Actions that a transfer may run ahead; -1: 1">,
+    Option<"buffering", "buffering", "int64_t", "-1", "Messages that a channel may hold; -1: 0">,
+    Option<"memoryLimit", "memory-limit", "std::string", "\"\"", "Bytes of each coordinate, one number or one for each">,
+    Option<"costs", "costs", "std::string", "\"\"", "JSON file of costs">,
+  ];
+}
+
+def PiperRecompute : Pass<"piper-recompute", "ModuleOp"> {
+  let summary = "Run chosen segments again before their backward";
+  let description = [{
+    For each segment that a `recompute` directive matches: the forward task returns only what the model uses, and a
+    task of pass R before the backward makes the values that the backward reads again, with the same salt. Level 1 to level 1.
+  }];
+}
+
+def PiperSplit : Pass<"piper-split", "ModuleOp"> {
+  let summary = "Split the batch into micro-batches";
+  let description = [{
+    Executes the `split` directive: step inputs get a leading micro-batch dimension; a body whose values have the split dimension is made
+    smaller, and called once for each micro-batch with `mb`; what is summed over the batch becomes a chain of `into`
+    accumulators, in ascending micro-batch. Prologue and epilogue, and tasks without the dimension, stay single. An op that mixes samples is an
+    error that names op, dimension and reason. Level 1 to level 1.
+  }];
+  let options = [
+    Option<"microBatches", "micro-batches", "int64_t", "0", "Micro-batches; 0: as the directive says">,
+    Option<"dim", "dim", "std::string", "\"batch\"", "Name of the dimension of the inputs">,
+  ];
+}
+
+def PiperSplitBackward : Pass<"piper-split-backward", "ModuleOp"> {
+  let summary = "Cut backward tasks into the gradient of the input and of the weights";
+  let description = [{
+    Replaces a task of pass B by one of BI, the slice that makes what other stages and segments wait for, and one of BW, the rest; values of BI that
+    BW reads become results of BI, cut where the bytes are fewest. Only where the schedule or an `order` directive names the halves, or, with `all`, everywhere. Level 1 to level 1.
+  }];
+  let options = [
+    Option<"all", "all", "bool", "false", "Every backward task, whatever the schedule">,
+  ];
+}
+
+def PiperPlace : Pass<"piper-place", "ModuleOp"> {
+  let summary = "Put every task on its pipeline coordinates";
+  let description = [{
+    Gives every value its `!piper.dist` type. Body tasks go where the `place` directives put their stage; parameters are stored where they are used; values that cross coordinates
+    become transfers, gradients of parameters used on several coordinates one `piper.all_reduce`; prologue and decision run on every coordinate that uses them; the norm becomes
+    one table for each coordinate. Without `place` directives nothing changes. Level 1 to level 2.
+  }];
+}
+
+def PiperApplySchedule : Pass<"piper-apply-schedule", "ModuleOp"> {
+  let summary = "Put the ops in the order of the schedule";
+  let description = [{
+    Executes the `schedule` directive (or the option): makes the order of all actions by simulation with the costs of the stages, puts every task and transfer at its place (a transfer right
+    after its producer but at most `prefetch` actions of the receiver ahead of its consumer), and relinks `into` chains in the order of running. Level 2 to level 2, or level 1 without a pipeline.
+  }];
+  let options = [
+    Option<"schedule", "schedule", "std::string", "\"\"", "Kind or JSON file, if the module has no directive">,
+  ];
+}
+
+def PiperOrder : Pass<"piper-order", "ModuleOp"> {
+  let summary = "Put the ops in the order of `order` directives";
+  let description = [{
+    Executes the `order` directives: each group of tasks before the next, the filters of one group interleaved; tasks that are not named are free. An order that contradicts the data
+    flow is an error that shows the cycle. Level 2 to level 2, or level 1 without a pipeline.
+  }];
+}
+
+def PiperPrintSchedule : Pass<"piper-print-schedule", "ModuleOp"> {
+  let summary = "Print the schedule that the op order is";
+  let description = [{
+    Reads the actions of `train` back from the op order and prints them as JSON and as a timetable. Level 1 or 2; changes nothing.
+  }];
+  let options = [
+    Option<"output", "output", "std::string", "\"-\"", "Where the text goes; -: standard error">,
+    Option<"json", "json", "bool", "true", "Print the JSON line">,
+    Option<"timetable", "timetable", "bool", "true", "Print the timetable">,
+  ];
+}
+
+def PiperPrintDirectives : Pass<"piper-print-directives", "ModuleOp"> {
+  let summary = "Print the directives of a module as JSON";
+  let options = [
+    Option<"output", "output", "std::string", "\"-\"", "Where the text goes; -: standard error">,
+  ];
+}
+
+def PiperDirectives : Pass<"piper-directives", "ModuleOp"> {
+  let summary = "Read directives from a JSON file";
+  let description = [{
+    Adds the directives of the file to `piper.directives` of the module.
+  }];
+  let options = [
+    Option<"file", "file", "std::string", "\"\"", "A list of objects {\"op\": \"place\" | ..}">,
+  ];
+}
+
+def PiperVerifyPlaced : Pass<"piper-verify-placed", "ModuleOp"> {
+  let summary = "Check a placed step";
+  let description = [{
+    The wall of level 2: tasks, transfers, all-reduces and micro-batch views and nothing else; every value but step inputs has coordinates; every stage is on the coordinates of its tasks; each parameter in at most one update.
+  }];
+}
+
+def PiperVerifyPlan : Pass<"piper-verify-plan", "ModuleOp"> {
+  let summary = "Check a plan without trusting the passes that made it";
+  let description = [{
+    Checks all programs together: ids complete, each task once on each of its coordinates, each message with one send and one receive of equal type and order, each
+    all-reduce with equal terms at all members, no cycle, every read after its write and every overwrite after the last read through streams, waits and messages. Level 4.
+  }];
+}
+
 def PiperPartition : Pass<"piper-partition", "ModuleOp"> {
   let summary = "Make the program of each place";
   let description = [{
-    Turns the entry points into one `piper.program`. Level 1 to level 3.
+    Turns the entry points into one `piper.program` for each pipeline coordinate, or one in all. A transfer becomes a send and a receive, an all-reduce a `piper.reduce` in each
+    member; the `into` operands of a task become operands of a body that adds them. Level 1 or 2 to level 3.
   }];
   let options = [
     Option<"threads", "threads", "int64_t", "0", "Threads of a rank; 0: all cores">,
@@ -109,9 +237,12 @@ def PiperPlanMemory : Pass<"piper-plan-memory", "ModuleOp"> {
   let summary = "Give every value its offset in the arena";
   let description = [{
     State comes first, at the same offsets in all entry points. Updates are made in
-    place. What lives only within an entry point is packed behind the state by lifetime, with the workspace of each
+    place. `waits` of each op are set to what must end before it on other streams of its program: the producers of its operands, and the last users of the memory that it overwrites. What lives only within an entry point is packed behind the state by lifetime, with the workspace of each
     task; bodies get the offsets of their temporaries once. Records the exact peak, its category and op. Level 3 to level 4.
   }];
+  let options = [
+    Option<"limit", "limit", "std::string", "\"\"", "Bytes that a program may need, one number or one for each; empty: any">,
+  ];
 }
 
 #endif // PIPER_TRANSFORMS_PASSES_TD

@@ -1,0 +1,17 @@
+// Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Piper/Transforms/Passes.h"
+
+namespace mlir::piper {
+#define GEN_PASS_DEF_PIPERDIRECTIVES
+#include "Piper/Transforms/Passes.h.inc"
+} // namespace mlir::piper
+
+namespace {
+class PiperDirectivesPass : public mlir::piper::impl::PiperDirectivesBase<PiperDirectivesPass> {
+public:
+  using Base::Base;
+  void runOnOperation() override {}
+};
+} // namespace
