@@ -40,10 +40,11 @@ struct TaskCosts {
 };
 
 /// Reads {"unit": "us", "tasks": {"block.fw": 10.0, ..}, "update": 1.0, "link":
-/// {"latency": 0.1, "bytes_per_us": 1e4}}; every key may be missing, the unit is
-/// "ns", "us" (default), "ms" or "s" (then "bytes_per_ns", ..). Errors: what is
-/// not such a file, an unknown key, a number below 0 or not finite; each names
-/// the file and the key.
+/// {"latency": 0.1, "bytes_per_us": 1e4}}; every key may be missing, the unit
+/// is "ns", "us" (default), "ms" or "s" (then "bytes_per_ns", ..). Errors: what
+/// is not such a file, an unknown key, a number below 0 or not finite; each
+/// names the file and the key. A trace is another kind of file:
+/// readDurations(SimulatePlan.h) reads both.
 Result<TaskCosts> readTaskCosts(const std::string &path);
 
 } // namespace piper::rt
