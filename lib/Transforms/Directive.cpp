@@ -1,2 +1,572 @@
 // Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Reads `piper.directives` and says what is wrong with it, one message with the
+// number of the directive and the key; filters.
+
+#include "Piper/Transforms/Directive.h"
+
+#include "Piper/Schedule/Generate.h"
+#include "Piper/Transforms/BodyTable.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace mlir::piper;
+
+constexpr StringRef kPass = "PASS", kSegment = "SEGMENT", kStage = "STAGE";
+
+//===----------------------------------------------------------------------===//
+// Filters
+//===----------------------------------------------------------------------===//
+
+/// A user's tag with the text "3" is the number 3.
+static bool equals(Attribute tag, const Filter::Value &value) {
+  if (!value)
+    return true;
+  const int64_t *number = std::get_if<int64_t>(&*value);
+  if (auto integer = dyn_cast<IntegerAttr>(tag))
+    return number && integer.getValue().getSignificantBits() <= 64 &&
+           integer.getValue().getSExtValue() == *number;
+  StringRef text = cast<StringAttr>(tag).getValue();
+  return number ? text == std::to_string(*number)
+                : text == std::get<std::string>(*value);
+}
+
+static bool isIndex(int64_t index, const Filter::Value &value) {
+  return index >= 0 && (!value || std::get<int64_t>(*value) == index);
+}
+
+static bool matchesTerm(TaskOp task, StringRef name, const Filter::Value &value,
+                        StringRef microBatchTag) {
+  if (name == kPass)
+    return !value ||
+           std::get<std::string>(*value) == stringifyPassKind(task.getPass());
+  if (name == kSegment)
+    return isIndex(task.getSegment(), value);
+  if (name == kStage)
+    return isIndex(task.getStage(), value);
+  if (name == microBatchTag)
+    return isIndex(task.getMb(), value);
+  TagsAttr tags = task.getTagsAttr();
+  Attribute tag = tags ? tags.getEntries().get(name) : Attribute();
+  return tag && equals(tag, value);
+}
+
+bool Filter::matches(TaskOp task, StringRef microBatchTag) const {
+  return llvm::all_of(terms, [&](const auto &term) {
+    return matchesTerm(task, term.first, term.second, microBatchTag);
+  });
+}
+
+std::string Filter::text() const {
+  std::string result = "{";
+  for (const auto &[name, value] : terms) {
+    result += (result.size() > 1 ? ", " : "") + name + " = ";
+    if (!value)
+      result += "*";
+    else if (const int64_t *number = std::get_if<int64_t>(&*value))
+      result += std::to_string(*number);
+    else
+      result += "\"" + std::get<std::string>(*value) + "\"";
+  }
+  return result + "}";
+}
+
+//===----------------------------------------------------------------------===//
+// One directive
+//===----------------------------------------------------------------------===//
+
+std::string mlir::piper::directiveName(int64_t number, StringRef op) {
+  return ("directive #" + Twine(number) + " (" + op + ")").str();
+}
+
+/// A whole number, or a string of its digits.
+static std::optional<int64_t> toInteger(Attribute attribute) {
+  int64_t number = 0;
+  if (auto integer = dyn_cast<IntegerAttr>(attribute))
+    if (!integer.getType().isInteger(1) &&
+        integer.getValue().getSignificantBits() <= 64)
+      return integer.getValue().getSExtValue();
+  if (auto text = dyn_cast<StringAttr>(attribute))
+    if (!text.getValue().getAsInteger(10, number))
+      return number;
+  return std::nullopt;
+}
+
+namespace {
+
+/// The keys of one directive. After a failure nothing more is reported.
+class Reader {
+public:
+  Reader(DictionaryAttr entries, int64_t number, StringRef op,
+         function_ref<void(const Twine &)> report)
+      : entries(entries), number(number), op(op), report(report) {}
+
+  LogicalResult error(const Twine &message) const {
+    report(directiveName(number, op) + ": " + message);
+    return failure();
+  }
+  /// "key 'devices' expects a list but got 3".
+  LogicalResult expects(StringRef key, const Twine &what, Attribute got) const {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    if (got)
+      got.print(os, /*elideType=*/true);
+    else
+      os << "nothing";
+    // A value may be as long as the user likes; a message may not.
+    constexpr size_t kShown = 80;
+    if (text.size() > kShown)
+      text = text.substr(0, kShown) + "...";
+    return error("key '" + key + "' expects " + what + " but got " + text);
+  }
+
+  LogicalResult keys(ArrayRef<StringRef> legal) const;
+  bool has(StringRef key) const { return bool(entries.get(key)); }
+  LogicalResult integer(StringRef key, int64_t &value, int64_t least) const;
+  LogicalResult integers(StringRef key, SmallVectorImpl<int64_t> &values,
+                         int64_t least) const;
+  LogicalResult string(StringRef key, std::string &value) const;
+  LogicalResult filter(StringRef key, Filter &filter) const;
+  LogicalResult filter(StringRef key, Attribute value, Filter &filter) const;
+  LogicalResult groups(StringRef key,
+                       SmallVectorImpl<SmallVector<Filter>> &groups) const;
+
+private:
+  LogicalResult term(StringRef key, NamedAttribute term, Filter &filter) const;
+
+  DictionaryAttr entries;
+  int64_t number;
+  StringRef op;
+  function_ref<void(const Twine &)> report;
+};
+
+} // namespace
+
+LogicalResult Reader::keys(ArrayRef<StringRef> legal) const {
+  for (NamedAttribute entry : entries) {
+    StringRef key = entry.getName();
+    if (key != "op" && !llvm::is_contained(legal, key))
+      return error("unknown key '" + key + "': expects " +
+                   llvm::join(legal, ", "));
+  }
+  return success();
+}
+
+/// A key that is absent keeps its value.
+LogicalResult Reader::integer(StringRef key, int64_t &value,
+                              int64_t least) const {
+  Attribute attribute = entries.get(key);
+  if (!attribute)
+    return success();
+  std::optional<int64_t> number = toInteger(attribute);
+  if (!number || *number < least)
+    return expects(key, "a whole number of " + Twine(least) + " or more",
+                   attribute);
+  value = *number;
+  return success();
+}
+
+LogicalResult Reader::integers(StringRef key, SmallVectorImpl<int64_t> &values,
+                               int64_t least) const {
+  Attribute attribute = entries.get(key);
+  if (!attribute)
+    return success();
+  auto list = dyn_cast<ArrayAttr>(attribute);
+  if (!list || list.empty())
+    return expects(key, "a list of whole numbers", attribute);
+  for (Attribute element : list) {
+    std::optional<int64_t> number = toInteger(element);
+    if (!number || *number < least)
+      return expects(key, "whole numbers of " + Twine(least) + " or more",
+                     element);
+    values.push_back(*number);
+  }
+  return success();
+}
+
+LogicalResult Reader::string(StringRef key, std::string &value) const {
+  Attribute attribute = entries.get(key);
+  if (!attribute)
+    return success();
+  auto text = dyn_cast<StringAttr>(attribute);
+  if (!text || text.empty())
+    return expects(key, "a string", attribute);
+  value = text.str();
+  return success();
+}
+
+LogicalResult Reader::term(StringRef key, NamedAttribute term,
+                           Filter &filter) const {
+  StringRef name = term.getName();
+  auto text = dyn_cast<StringAttr>(term.getValue());
+  Filter::Value value;
+  auto expectsTerm = [&](const Twine &what) {
+    return expects(key, what + " for '" + name + "'", term.getValue());
+  };
+  if (!text || text != "*") {
+    std::optional<int64_t> number = toInteger(term.getValue());
+    if (name == kPass) {
+      if (!text || !llvm::is_contained({"F", "B", "BI", "BW"}, text.getValue()))
+        return expectsTerm("\"F\", \"B\", \"BI\", \"BW\" or \"*\"");
+      value = text.str();
+    } else if (name == kSegment || name == kStage) {
+      if (!number || *number < 0)
+        return expectsTerm("a whole number or \"*\"");
+      value = *number;
+    } else {
+      if (!number && !text)
+        return expectsTerm("a whole number, a string or \"*\"");
+      if (number)
+        value = *number;
+      else
+        value = text.str();
+    }
+  }
+  filter.terms.emplace_back(name.str(), value);
+  return success();
+}
+
+LogicalResult Reader::filter(StringRef key, Attribute value,
+                             Filter &filter) const {
+  auto terms = dyn_cast_or_null<DictionaryAttr>(value);
+  if (!terms)
+    return expects(key, "a filter, as {layer = 3}", value);
+  for (NamedAttribute entry : terms)
+    if (failed(term(key, entry, filter)))
+      return failure();
+  return success();
+}
+
+LogicalResult Reader::filter(StringRef key, Filter &result) const {
+  return filter(key, entries.get(key), result);
+}
+
+LogicalResult
+Reader::groups(StringRef key,
+               SmallVectorImpl<SmallVector<Filter>> &groups) const {
+  auto list = dyn_cast_or_null<ArrayAttr>(entries.get(key));
+  if (!list || list.size() < 2)
+    return expects(key, "a list of two groups of filters or more",
+                   entries.get(key));
+  for (Attribute element : list) {
+    auto filters = dyn_cast<ArrayAttr>(element);
+    if (!filters || filters.empty())
+      return expects(key, "each group to be a list of filters", element);
+    groups.emplace_back();
+    for (Attribute value : filters)
+      if (failed(filter(key, value, groups.back().emplace_back())))
+        return failure();
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The list
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class ListReader {
+public:
+  explicit ListReader(function_ref<void(const Twine &)> report)
+      : report(report) {}
+  LogicalResult read(Attribute attribute, int64_t number);
+  LogicalResult verifyMicroBatches() const;
+  Directives result;
+
+private:
+  LogicalResult place(const Reader &reader, int64_t number);
+  LogicalResult split(const Reader &reader, int64_t number);
+  LogicalResult order(const Reader &reader, int64_t number);
+  LogicalResult schedule(const Reader &reader, int64_t number);
+  LogicalResult recompute(const Reader &reader, int64_t number);
+  LogicalResult options(const Reader &reader, int64_t number);
+
+  function_ref<void(const Twine &)> report;
+  /// The directive that set an option.
+  llvm::StringMap<int64_t> setBy;
+};
+
+} // namespace
+
+LogicalResult ListReader::place(const Reader &reader, int64_t number) {
+  PlaceDirective place;
+  place.number = number;
+  std::string stream = "compute";
+  if (failed(reader.keys({"filter", "devices", "stream", "stage"})) ||
+      failed(reader.filter("filter", place.filter)) ||
+      failed(reader.integers("devices", place.devices, 0)) ||
+      failed(reader.integer("stage", place.stage, 0)) ||
+      failed(reader.string("stream", stream)))
+    return failure();
+  if (place.devices.empty() || place.devices.size() > 2)
+    return reader.error("expects 'devices' with one coordinate, or two for "
+                        "both directions of dualpipe, but got " +
+                        Twine(place.devices.size()));
+  if (place.devices.size() == 2 && place.devices[0] == place.devices[1])
+    return reader.error("expects two different devices but got " +
+                        Twine(place.devices[0]) + " twice");
+  if (stream != "compute")
+    return reader.error("expects stream \"compute\" but got \"" +
+                        Twine(stream) + "\"");
+  for (const auto &[name, value] : place.filter.terms) {
+    bool isForward =
+        !value || *value == std::variant<int64_t, std::string>("F");
+    if (name == kPass && !isForward)
+      return reader.error("places forward tasks, and others with them: "
+                          "expects PASS = \"F\" but got \"" +
+                          std::get<std::string>(*value) + "\"");
+    if (name == kStage)
+      return reader.error("makes stages: its filter has no STAGE");
+  }
+  result.place.push_back(std::move(place));
+  return success();
+}
+
+LogicalResult ListReader::split(const Reader &reader, int64_t number) {
+  SplitDirective split;
+  split.number = number;
+  if (result.split)
+    return reader.error("the step is split already by " +
+                        Twine(directiveName(result.split->number, "split")));
+  if (failed(reader.keys({"filter", "dim_name", "num_microbatches", "dim"})) ||
+      (reader.has("filter") && failed(reader.filter("filter", split.filter))) ||
+      failed(reader.string("dim_name", split.tag)) ||
+      failed(reader.string("dim", split.dim)) ||
+      failed(reader.integer("num_microbatches", split.microBatches, 1)))
+    return failure();
+  if (!reader.has("num_microbatches"))
+    return reader.error("expects key 'num_microbatches'");
+  if (!split.filter.terms.empty())
+    return reader.error("splits all tasks alike: expects filter {} but got " +
+                        Twine(split.filter.text()));
+  if (llvm::is_contained({kPass, kSegment, kStage}, StringRef(split.tag)))
+    return reader.error("expects a dim_name that is no property of tasks but "
+                        "got '" +
+                        Twine(split.tag) + "'");
+  result.split = std::move(split);
+  return success();
+}
+
+LogicalResult ListReader::order(const Reader &reader, int64_t number) {
+  OrderDirective order;
+  order.number = number;
+  if (failed(reader.keys({"filters"})) ||
+      failed(reader.groups("filters", order.groups)))
+    return failure();
+  result.order.push_back(std::move(order));
+  return success();
+}
+
+LogicalResult ListReader::schedule(const Reader &reader, int64_t number) {
+  ScheduleDirective schedule;
+  schedule.number = number;
+  if (result.schedule)
+    return reader.error(
+        "there is a schedule already, " +
+        Twine(directiveName(result.schedule->number, "schedule")));
+  if (failed(reader.keys({"kind", "file", "chunks", "limit"})) ||
+      failed(reader.string("kind", schedule.kind)) ||
+      failed(reader.string("file", schedule.file)) ||
+      failed(reader.integer("chunks", schedule.chunks, 1)) ||
+      failed(reader.integers("limit", schedule.limit, 1)))
+    return failure();
+  if (schedule.kind.empty() == schedule.file.empty())
+    return reader.error("expects one of the keys 'kind' and 'file'");
+  if (!schedule.file.empty() && (schedule.chunks || !schedule.limit.empty()))
+    return reader.error("'chunks' and 'limit' are for a kind: a file has its "
+                        "own");
+  // The library's own words for an unknown kind.
+  if (!schedule.kind.empty()) {
+    auto known = ::piper::schedule::chunksFor(schedule.kind, 2, 1);
+    if (!known && StringRef(known.error()).starts_with("unknown"))
+      return reader.error(Twine(known.error()));
+  }
+  result.schedule = std::move(schedule);
+  return success();
+}
+
+LogicalResult ListReader::recompute(const Reader &reader, int64_t number) {
+  RecomputeDirective recompute;
+  recompute.number = number;
+  if (failed(reader.keys({"filter"})) ||
+      failed(reader.filter("filter", recompute.filter)))
+    return failure();
+  result.recompute.push_back(std::move(recompute));
+  return success();
+}
+
+LogicalResult ListReader::options(const Reader &reader, int64_t number) {
+  constexpr StringRef kKeys[] = {"prefetch", "buffering", "costs",
+                                 "memory_limit"};
+  OptionsDirective &options = result.options;
+  if (failed(reader.keys(kKeys)))
+    return failure();
+  for (StringRef key : kKeys) {
+    if (!reader.has(key))
+      continue;
+    auto [found, isNew] = setBy.try_emplace(key, number);
+    if (!isNew)
+      return reader.error("key '" + key + "' is set already by " +
+                          Twine(directiveName(found->second, "options")));
+  }
+  if (failed(reader.integer("prefetch", options.prefetch, 0)) ||
+      failed(reader.integer("buffering", options.buffering, 0)) ||
+      failed(reader.string("costs", options.costs)) ||
+      failed(reader.integers("memory_limit", options.memoryLimit, 1)))
+    return failure();
+  return success();
+}
+
+LogicalResult ListReader::read(Attribute attribute, int64_t number) {
+  auto entries = dyn_cast<DictionaryAttr>(attribute);
+  auto op = entries ? entries.getAs<StringAttr>("op") : StringAttr();
+  if (!op) {
+    report("directive #" + Twine(number) +
+           (entries ? ": expects key 'op' with a string"
+                    : ": expects a dictionary with the key 'op'"));
+    return failure();
+  }
+  Reader reader(entries, number, op.getValue(), report);
+  if (op == "place")
+    return place(reader, number);
+  if (op == "split")
+    return split(reader, number);
+  if (op == "order")
+    return order(reader, number);
+  if (op == "schedule")
+    return schedule(reader, number);
+  if (op == "recompute")
+    return recompute(reader, number);
+  if (op == "options")
+    return options(reader, number);
+  constexpr StringRef kLegal =
+      "expects place, split, order, schedule, recompute or options";
+  if (op == "replicate" || op == "shard")
+    return reader.error("'" + op.getValue() +
+                        "' is not supported: a step runs on one pipeline; " +
+                        kLegal);
+  return reader.error("unknown op '" + op.getValue() + "': " + kLegal);
+}
+
+/// The index of a micro-batch is a number; whose tag it is is known only once
+/// all directives are.
+LogicalResult ListReader::verifyMicroBatches() const {
+  std::string tag = result.microBatchTag();
+  auto verify = [&](const Filter &filter, StringRef op, int64_t number,
+                    bool legal) -> LogicalResult {
+    for (const auto &[name, value] : filter.terms) {
+      if (name != tag || (legal && (!value || value->index() == 0)))
+        continue;
+      report(directiveName(number, op) +
+             (legal ? ": expects a whole number or \"*\" for '" + Twine(tag) +
+                          "' in " + Twine(filter.text())
+                    : ": is the same for all micro-batches: its filter has "
+                      "no '" +
+                          Twine(tag) + "'"));
+      return failure();
+    }
+    return success();
+  };
+  for (const PlaceDirective &place : result.place)
+    if (failed(verify(place.filter, "place", place.number, false)))
+      return failure();
+  for (const RecomputeDirective &recompute : result.recompute)
+    if (failed(verify(recompute.filter, "recompute", recompute.number, false)))
+      return failure();
+  for (const OrderDirective &order : result.order)
+    for (const auto &group : order.groups)
+      for (const Filter &filter : group)
+        if (failed(verify(filter, "order", order.number, true)))
+          return failure();
+  return success();
+}
+
+FailureOr<Directives>
+mlir::piper::parseDirectives(ArrayRef<Attribute> list,
+                             function_ref<void(const Twine &)> report) {
+  ListReader reader(report);
+  for (auto [index, attribute] : llvm::enumerate(list))
+    if (failed(reader.read(attribute, index + 1)))
+      return failure();
+  if (failed(reader.verifyMicroBatches()))
+    return failure();
+  return std::move(reader.result);
+}
+
+//===----------------------------------------------------------------------===//
+// Of a module
+//===----------------------------------------------------------------------===//
+
+/// Every tag of a filter is a property, or some task has it.
+static LogicalResult verifyTags(ModuleOp module, const Directives &directives) {
+  llvm::StringSet<> known;
+  DenseSet<TagsAttr> seen;
+  module.walk([&](TaskOp task) {
+    TagsAttr tags = task.getTagsAttr();
+    if (tags && seen.insert(tags).second)
+      for (NamedAttribute tag : tags.getEntries())
+        known.insert(tag.getName());
+  });
+  std::string microBatchTag = directives.microBatchTag();
+  auto verify = [&](const Filter &filter, StringRef op,
+                    int64_t number) -> LogicalResult {
+    for (const auto &[name, value] : filter.terms) {
+      bool isProperty = name == kPass || name == kSegment || name == kStage ||
+                        name == microBatchTag;
+      if (isProperty != known.contains(name))
+        continue;
+      InFlightDiagnostic error = module.emitError()
+                                 << directiveName(number, op) << ": ";
+      if (isProperty)
+        return error << "'" << name
+                     << "' is a property of tasks and a tag of the model: "
+                        "rename the tag";
+      SmallVector<StringRef> names(known.keys());
+      llvm::sort(names);
+      error << "unknown tag '" << name << "' in " << filter.text()
+            << ": expects PASS, SEGMENT, STAGE, " << microBatchTag;
+      for (StringRef tag : names)
+        error << ", " << tag;
+      return error;
+    }
+    return success();
+  };
+  for (const PlaceDirective &place : directives.place)
+    if (failed(verify(place.filter, "place", place.number)))
+      return failure();
+  for (const RecomputeDirective &recompute : directives.recompute)
+    if (failed(verify(recompute.filter, "recompute", recompute.number)))
+      return failure();
+  for (const OrderDirective &order : directives.order)
+    for (const auto &group : order.groups)
+      for (const Filter &filter : group)
+        if (failed(verify(filter, "order", order.number)))
+          return failure();
+  return success();
+}
+
+FailureOr<Directives> mlir::piper::readDirectives(ModuleOp module) {
+  auto list = module->getAttrOfType<ArrayAttr>(
+      PiperDialect::DirectivesAttrHelper::getNameStr());
+  if (!list)
+    return Directives();
+  FailureOr<Directives> directives =
+      parseDirectives(list.getValue(), [&](const Twine &message) {
+        module.emitError() << message.str();
+      });
+  if (failed(directives) || (getLevel(module) != Level::Model &&
+                             failed(verifyTags(module, *directives))))
+    return failure();
+  return directives;
+}
+
+int64_t mlir::piper::getMicroBatches(func::FuncOp entry) {
+  int64_t count = 1;
+  for (auto task : entry.getOps<TaskOp>())
+    count = std::max(count, task.getMb() + 1);
+  return count;
+}
