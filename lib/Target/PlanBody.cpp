@@ -46,6 +46,7 @@ private:
   bool joinView(Operation *op, int step);
   void placeResults(Operation *op, int step);
   int joinDyingOperand(Operation *op, int step, int result);
+  bool mayOverwriteArgument(int step, int result, int64_t size);
   void findInPlacePairs(SmallVectorImpl<InPlacePair> &inPlace);
   void assign();
 
@@ -130,6 +131,19 @@ bool BodyPlanner::joinView(Operation *op, int step) {
   return true;
 }
 
+/// Whether the op may write the result over an operand of the body that nothing
+/// else reads later.
+bool BodyPlanner::mayOverwriteArgument(int step, int result, int64_t size) {
+  for (auto [index, operand] : llvm::enumerate(ops[step]->getOperands()))
+    if (isa<BlockArgument>(operand) && lastUse.lookup(operand) == step &&
+        bytes(operand) == size &&
+        llvm::count(ops[step]->getOperands(), operand) == 1 &&
+        kernels[step]->mayAlias &&
+        kernels[step]->mayAlias(specs[step], index, result))
+      return true;
+  return false;
+}
+
 /// The buffer of an operand that `result` of `op` may take over, or -1.
 int BodyPlanner::joinDyingOperand(Operation *op, int step, int result) {
   const rt::KernelEntry *kernel = kernels[step];
@@ -155,6 +169,12 @@ int BodyPlanner::joinDyingOperand(Operation *op, int step, int result) {
     if (!usable || !kernel->mayAlias(specs[step], index, result))
       continue;
     if (isReturned) {
+      // An accumulator is an operand of the body: the sum is made over it,
+      // which it could not be if its memory were written from the time when
+      // the other operand is made.
+      if (mayOverwriteArgument(step, result, bytes(value)) &&
+          !mayOverwriteArgument(buffer.lifetime.begin, 0, bytes(value)))
+        continue;
       buffer.base = Buffer::Result;
       buffer.index = returnedIndex(value);
     }

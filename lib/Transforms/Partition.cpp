@@ -4,6 +4,7 @@
 // Makes the program of each place: with one place, the entry points as they
 // are.
 
+#include "Accumulators.h"
 #include "Piper/Transforms/Passes.h"
 #include "Piper/Transforms/Verify.h"
 
@@ -65,8 +66,14 @@ public:
     auto program = cast<ProgramOp>(Operation::create(state));
     SymbolTable(module).insert(program, module.getBody()->begin());
     builder.setInsertionPointToEnd(&program.getBody().front());
-    for (func::FuncOp entry : entries)
+    AccumulatorBodies accumulators(module);
+    for (func::FuncOp entry : entries) {
+      for (auto task : entry.front().getOps<TaskOp>())
+        if (failed(accumulators.lower(task)))
+          return signalPassFailure();
       makeEntry(entry, builder);
+    }
+    BodyTable(module).eraseUnused();
     setLevel(module, Level::Programs);
   }
 };

@@ -106,14 +106,21 @@ StringAttr EntryPlanner::stateName(unsigned argument) {
   return {};
 }
 
+/// The value whose memory a value lies in: a view lies in its input.
+static Value rootOf(Value value) {
+  while (auto view = value.getDefiningOp<MicroBatchOp>())
+    value = view.getInput();
+  return value;
+}
+
 void EntryPlanner::findLastUses() {
   for (auto task : block.getOps<TaskOp>()) {
     for (Value operand : task.getInputs())
-      lastUse[operand] = numTasks;
+      lastUse[rootOf(operand)] = numTasks;
     ++numTasks;
   }
   for (Value value : block.getTerminator()->getOperands())
-    lastUse[value] = numTasks;
+    lastUse[rootOf(value)] = numTasks;
 }
 
 /// Pairs each new value of state with the argument whose memory it takes.
@@ -177,6 +184,9 @@ int EntryPlanner::joinOperand(TaskOp task, int64_t step, int result) {
     if (pair.result != result)
       continue;
     Value operand = task.getInputs()[pair.operand];
+    // A part of a buffer cannot be taken over.
+    if (rootOf(operand) != operand)
+      continue;
     int index = bufferOf[operand];
     Buffer &buffer = buffers[index];
     // Another result that nothing reads may have taken it.
@@ -275,6 +285,8 @@ FailureOr<int64_t> EntryPlanner::run() {
   findLastUses();
   findNextValues();
   placeArguments();
+  for (auto view : block.getOps<MicroBatchOp>())
+    bufferOf[view.getOut()] = bufferOf[rootOf(view.getOut())];
   int64_t step = 0;
   for (auto task : block.getOps<TaskOp>()) {
     placeResults(task, step);

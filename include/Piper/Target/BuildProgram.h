@@ -37,6 +37,24 @@ FailureOr<const rt::KernelEntry *> lookupKernel(Operation *op);
 FailureOr<rt::Function> buildFunction(func::FuncOp function,
                                       const rt::Target &target);
 
+/// The ops that the parts of an rt::Plan were made from, in the same order: for
+/// messages that point into the module.
+struct PlanOps {
+  struct Entry {
+    EntryOp op;
+    std::vector<Operation *> instructions;
+  };
+  struct Program {
+    ProgramOp op;
+    std::vector<Entry> entries;
+  };
+  std::vector<Program> programs;
+};
+
+/// All programs of a plan, by coordinate. Emits an error if the module is not a
+/// plan, or if something that piper-plan-memory sets is missing.
+FailureOr<rt::Plan> buildPlan(ModuleOp module, PlanOps *ops = nullptr);
+
 /// The only program of a plan. Emits an error if the module is not one.
 FailureOr<rt::Program> buildProgram(ModuleOp module);
 
