@@ -141,6 +141,7 @@ PIPER_FLOPS(ReciprocalOp, getY(), 1)
 
 // Of integers.
 PIPER_FLOPS(RandomKeyOp, getKey(), 0)
+PIPER_FLOPS(OriginOp, getOrigin(), 0)
 PIPER_FLOPS(CountValidOp, getLabels(), 0)
 PIPER_FLOPS(AdvanceOp, getNextUpdate(), 0)
 

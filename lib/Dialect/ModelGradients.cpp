@@ -87,8 +87,9 @@ PIPER_GRADIENT(AttentionOp) {
     return;
   auto grad = AttentionGradOp::create(
       builder, getLoc(), getQ().getType(), getK().getType(), getV().getType(),
-      resultGrads[0], getQ(), getK(), getV(), getY(), getSaved()[0], getKey(),
-      getScaleAttr(), getCausalAttr(), getDropoutAttr(), getIndexAttr());
+      resultGrads[0], getQ(), getK(), getV(), getY(), getSaved()[0],
+      getRandom(), getScaleAttr(), getCausalAttr(), getDropoutAttr(),
+      getIndexAttr(), getGlobalShapeAttr());
   takeWanted(grad, wanted, operandGrads);
 }
 

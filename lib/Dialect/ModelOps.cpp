@@ -133,7 +133,48 @@ static LogicalResult verifyHeads(Operation *op, Value q, Value k, Value v) {
                            << kShape[2];
 }
 
-/// Checks scale, mask, dropout and the random key.
+/// Checks where a piece of shape `part` lies in the whole tensor: an origin,
+/// which may be null, and the shape of the whole.
+static LogicalResult verifyPlace(Operation *op, Value origin,
+                                 ArrayRef<int64_t> part,
+                                 std::optional<ArrayRef<int64_t>> global,
+                                 StringRef dims, StringRef what) {
+  int64_t rank = part.size();
+  if (origin && failed(expectType(op, "operand 'origin'", origin, {rank},
+                                  elementTypeOf(origin), dims)))
+    return failure();
+  ArrayRef<int64_t> whole = global.value_or(part);
+  bool holds = whole.size() == part.size();
+  for (int64_t dim = 0; holds && dim < rank; ++dim)
+    holds = whole[dim] >= part[dim];
+  if (!holds)
+    return op->emitOpError()
+           << "expects 'global_shape' to hold the shape " << shapeText(part)
+           << " of " << what << " but got " << shapeText(whole);
+  // Elements are numbered with 64 bits.
+  if (!elementCount(whole))
+    return op->emitOpError() << "expects the whole tensor to have fewer than "
+                                "2^63 elements but got "
+                             << shapeText(whole);
+  return success();
+}
+
+/// Checks the key of an attention with dropout, and where its scores lie.
+template <typename OpTy> static LogicalResult verifyRandom(OpTy op) {
+  if (op.getRandom().size() > 2)
+    return op.emitOpError() << "expects a key and an origin at most in operand "
+                               "'random' but got "
+                            << op.getRandom().size() << " values";
+  ArrayRef<int64_t> q = shapeOf(op.getQ());
+  if (failed(expectKey(op, op.getKey())))
+    return failure();
+  return verifyPlace(
+      op, op.getOrigin(), {q[0], q[2], q[1], shapeOf(op.getK())[1]},
+      op.getGlobalShape(), "one number for batch, heads, queries and keys",
+      "the scores");
+}
+
+/// Checks scale, mask, dropout and the random numbers.
 template <typename OpTy> static LogicalResult verifyScores(OpTy op) {
   double scale = op.getScale().convertToDouble();
   if (!std::isfinite(scale))
@@ -155,7 +196,9 @@ template <typename OpTy> static LogicalResult verifyScores(OpTy op) {
   if (dropout == 0 && op.getKey())
     return op.emitOpError() << "expects no operand 'key' without 'dropout' but "
                                "got one; remove it or set 'dropout'";
-  return op.getKey() ? expectKey(op, op.getKey()) : success();
+  if (dropout == 0 && op.getGlobalShape())
+    return op.emitOpError() << "expects no 'global_shape' without 'dropout'";
+  return op.getKey() ? verifyRandom(op) : success();
 }
 
 /// The log-sum-exp of the scores: [batch, heads, queries].
@@ -198,7 +241,7 @@ LogicalResult AttentionGradOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
-// random_key, dropout
+// random_key, origin, dropout
 //===----------------------------------------------------------------------===//
 
 LogicalResult RandomKeyOp::verify() {
@@ -210,36 +253,24 @@ LogicalResult RandomKeyOp::verify() {
                     IntegerType::get(getContext(), 64), "seed and update");
 }
 
-/// Checks where the operand of a dropout lies in the whole tensor.
-static LogicalResult verifyPlace(DropoutOp op) {
-  ArrayRef<int64_t> shape = shapeOf(op.getX());
-  int64_t rank = shape.size();
-  if (op.getOrigin() &&
-      failed(expectType(op, "operand 'origin'", op.getOrigin(), {rank},
-                        elementTypeOf(op.getOrigin()),
-                        "one number per dimension of 'x'")))
-    return failure();
-  ArrayRef<int64_t> whole = op.getGlobalShape().value_or(shape);
-  bool holds = whole.size() == shape.size();
-  for (int64_t dim = 0; holds && dim < rank; ++dim)
-    holds = whole[dim] >= shape[dim];
-  if (!holds)
-    return op.emitOpError()
-           << "expects 'global_shape' to hold the shape " << shapeText(shape)
-           << " of operand 'x' but got " << shapeText(whole);
-  // Elements are numbered with 64 bits.
-  if (!elementCount(whole))
-    return op.emitOpError() << "expects the whole tensor to have fewer than "
-                               "2^63 elements but got "
-                            << shapeText(whole);
-  return success();
+LogicalResult OriginOp::verify() {
+  int64_t rank = getStep().size();
+  if (rank == 0)
+    return emitOpError() << "expects a 'step' for each dimension but got none";
+  for (int64_t step : getStep())
+    if (failed(expectNotNegative(*this, "step", step)))
+      return failure();
+  return expectType(*this, "result 'origin'", getOrigin(), {rank},
+                    IntegerType::get(getContext(), 64),
+                    "one number per element of 'step'");
 }
 
 LogicalResult DropoutOp::verify() {
   if (failed(expectKey(*this, getKey())) ||
       failed(expectInRange(*this, "p", getP().convertToDouble(), 0, 1)) ||
       failed(expectNotNegative(*this, "index", getIndexAttr().getInt())) ||
-      failed(verifyPlace(*this)))
+      failed(verifyPlace(*this, getOrigin(), shapeOf(getX()), getGlobalShape(),
+                         "one number per dimension of 'x'", "operand 'x'")))
     return failure();
   return expectTypeOf(*this, "result 'y'", getY(), "operand 'x'", getX());
 }

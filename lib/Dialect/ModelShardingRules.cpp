@@ -18,6 +18,11 @@ static Dims keyDims(ShardingRule &rule, Value key) {
   return rule.addFixedDims(shapeOf(key), "a random key is a pair of numbers");
 }
 
+static Dims originDims(ShardingRule &rule, Value origin) {
+  return rule.addFixedDims(shapeOf(origin),
+                           "an origin has one number per dimension");
+}
+
 /// `rows` with one more dimension at the end.
 static Dims withLast(Dims rows, int factor) {
   rows.push_back({factor});
@@ -140,17 +145,22 @@ static AttentionFactors addAttentionFactors(ShardingRule &rule, Value q,
           {{batch}, heads, {queries}}};
 }
 
-/// With dropout the position of a score in the whole tensor decides.
-static void fixForDropout(ShardingRule &rule, const APFloat &probability) {
-  if (probability.isZero())
+/// Adds the operands `random`. A score is kept or dropped by its position in
+/// the whole tensor, which the engine writes as for dropout. The members of a
+/// group of heads that stay with each part do not lie side by side.
+static void addRandom(ShardingRule &rule, ValueRange random,
+                      const AttentionFactors &factors) {
+  if (random.empty())
     return;
-  for (ShardingRule::Factor &factor : rule.factors) {
-    if (!factor.splittable)
-      continue;
-    factor.splittable = false;
-    factor.reason =
-        "attention with dropout draws by position in the whole tensor";
-  }
+  rule.operands.push_back(keyDims(rule, random[0]));
+  if (random.size() > 1)
+    rule.operands.push_back(originDims(rule, random[1]));
+  ArrayRef<int> heads = factors.q[2];
+  if (heads.size() == 1)
+    return;
+  rule.factors[heads.back()].splittable = false;
+  rule.factors[heads.back()].reason =
+      "attention with dropout draws by position in the whole tensor";
 }
 
 ShardingRule AttentionOp::getShardingRule() {
@@ -158,13 +168,11 @@ ShardingRule AttentionOp::getShardingRule() {
   auto factors =
       addAttentionFactors(rule, getQ(), getK(), getCausal(), Reduce::None);
   rule.operands = {factors.q, factors.k, factors.k};
-  if (Value key = getKey())
-    rule.operands.push_back(keyDims(rule, key));
+  addRandom(rule, getRandom(), factors);
   rule.results.assign(getNumResults(), factors.lse);
   rule.results.front() = factors.q;
   if (getSaved().empty())
     rule.linear = {{2}};
-  fixForDropout(rule, getDropout());
   return rule;
 }
 
@@ -174,12 +182,41 @@ ShardingRule AttentionGradOp::getShardingRule() {
       addAttentionFactors(rule, getQ(), getK(), getCausal(), Reduce::Sum);
   rule.operands = {factors.q, factors.q, factors.k,
                    factors.k, factors.q, factors.lse};
-  if (Value key = getKey())
-    rule.operands.push_back(keyDims(rule, key));
+  addRandom(rule, getRandom(), factors);
   rule.results = {factors.q, factors.k, factors.k};
   rule.linear = {{0}};
-  fixForDropout(rule, getDropout());
   return rule;
+}
+
+/// The scores: [batch, heads, queries, keys].
+static Dims scoreDims(const ShardingRule &rule, ValueRange random, size_t q) {
+  if (random.empty())
+    return {};
+  const Dims &query = rule.operands[q], &key = rule.operands[q + 1];
+  return {query[0], query[2], query[1], key[1]};
+}
+
+Dims AttentionOp::getPositionDims(const ShardingRule &rule) {
+  return scoreDims(rule, getRandom(), 0);
+}
+
+Dims AttentionGradOp::getPositionDims(const ShardingRule &rule) {
+  return scoreDims(rule, getRandom(), 1);
+}
+
+template <typename OpTy>
+static void setScorePosition(OpTy op, Value origin, ArrayRef<int64_t> global) {
+  Value key = op.getKey();
+  op.getRandomMutable().assign({key, origin});
+  op.setGlobalShape(global);
+}
+
+void AttentionOp::setPosition(Value origin, ArrayRef<int64_t> globalShape) {
+  setScorePosition(*this, origin, globalShape);
+}
+
+void AttentionGradOp::setPosition(Value origin, ArrayRef<int64_t> globalShape) {
+  setScorePosition(*this, origin, globalShape);
 }
 
 //===----------------------------------------------------------------------===//
@@ -193,6 +230,12 @@ ShardingRule RandomKeyOp::getShardingRule() {
   return rule;
 }
 
+ShardingRule OriginOp::getShardingRule() {
+  ShardingRule rule;
+  rule.results = {originDims(rule, getOrigin())};
+  return rule;
+}
+
 /// Every dimension can be split as long as the engine writes `origin` and
 /// `global_shape` of the parts: an element is kept or dropped by its position
 /// in the whole tensor.
@@ -201,11 +244,19 @@ ShardingRule DropoutOp::getShardingRule() {
   Dims dims = rule.addDims(shapeOf(getX()));
   rule.operands = {dims, keyDims(rule, getKey())};
   if (Value origin = getOrigin())
-    rule.operands.push_back(rule.addFixedDims(
-        shapeOf(origin), "an origin has one number per dimension"));
+    rule.operands.push_back(originDims(rule, origin));
   rule.results = {dims};
   rule.linear = {{0}};
   return rule;
+}
+
+Dims DropoutOp::getPositionDims(const ShardingRule &rule) {
+  return rule.results.front();
+}
+
+void DropoutOp::setPosition(Value origin, ArrayRef<int64_t> globalShape) {
+  getOriginMutable().assign(origin);
+  setGlobalShape(globalShape);
 }
 
 //===----------------------------------------------------------------------===//

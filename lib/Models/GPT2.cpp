@@ -85,10 +85,11 @@ Value GPT2::attention(const std::string &prefix, Value x, int64_t index) {
   Builder &attributes = b.ops();
   Value mixed = b.write<AttentionOp>(
                      "attn", q.getType(), TypeRange(), q, k, v,
-                     p > 0 ? b.getRandomKey() : Value(),
+                     p > 0 ? ValueRange(b.getRandomKey()) : ValueRange(),
                      attributes.getF64FloatAttr(scale),
                      attributes.getUnitAttr(), attributes.getF64FloatAttr(p),
-                     attributes.getI64IntegerAttr(kAttentionScores))
+                     attributes.getI64IntegerAttr(kAttentionScores),
+                     /*global_shape=*/DenseI64ArrayAttr())
                     .getY();
   Value joined = b.write<ReshapeOp>("attn", x.getType(), mixed);
   Value y = b.linear(prefix + ".c_proj", joined, c.hidden, "attn", "embed",

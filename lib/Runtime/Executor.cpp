@@ -160,6 +160,7 @@ void Executor::Impl::compileInstruction(const EntryPoint &entry,
     call.arguments.workspace =
         arena.data() + instruction.workspaceOffset + step.workspaceOffset;
     call.arguments.salt = instruction.salt;
+    call.arguments.microBatch = std::max(0, instruction.microBatch);
     compiled.calls.push_back(call);
   }
   task.end = int64_t(compiled.calls.size());

@@ -23,7 +23,8 @@ using namespace mlir::piper;
 static void removeAttentionDropout(AttentionOp op) {
   op.setDropout(APFloat(0.0));
   op.setIndex(0);
-  op.getKeyMutable().clear();
+  op.getRandomMutable().clear();
+  op.removeGlobalShapeAttr();
 }
 
 static void removeDropout(func::FuncOp function) {

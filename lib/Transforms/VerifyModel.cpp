@@ -83,6 +83,11 @@ static LogicalResult verifyOps(func::FuncOp function) {
                   "of the piper dialect";
       continue;
     }
+    if (isa<OriginOp>(op)) {
+      result = op.emitOpError() << "cannot stand in a model: 'piper-split' "
+                                   "makes it for each micro-batch";
+      continue;
+    }
     // The results beside the first are what autodiff asks for; they have no
     // gradient of their own.
     if (isa<DifferentiableOpInterface>(op) && op.getNumResults() > 1)

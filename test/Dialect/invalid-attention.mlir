@@ -210,3 +210,59 @@ func.func @attention_grad_dv(%dy: tensor<2x5x4x16xf32>, %q: tensor<2x5x4x16xf32>
   %0:3 = piper.attention_grad %dy, %q, %k, %v, %y, %lse {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2x5x4x16xf32>, tensor<2x4x5xf32>) -> (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x4x16xf32>)
   return
 }
+
+// -----
+
+func.func @attention_random(%q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>, %key: tensor<2xi64>) {
+  // expected-error @below {{'piper.attention' op expects a key and an origin at most in operand 'random' but got 3 values}}
+  %0 = piper.attention %q, %k, %v, %key, %key, %key {scale = 0.25 : f64, dropout = 0.1 : f64} : (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>) -> tensor<2x5x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_origin(%q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>, %key: tensor<2xi64>, %origin: tensor<3xi64>) {
+  // expected-error @below {{'piper.attention' op expects operand 'origin' to be 'tensor<4xi64>' (one number for batch, heads, queries and keys) but got 'tensor<3xi64>'}}
+  %0 = piper.attention %q, %k, %v, %key, %origin {scale = 0.25 : f64, dropout = 0.1 : f64} : (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2xi64>, tensor<3xi64>) -> tensor<2x5x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_global_shape(%q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>, %key: tensor<2xi64>) {
+  // expected-error @below {{'piper.attention' op expects 'global_shape' to hold the shape [2, 4, 5, 7] of the scores but got [4, 4, 5, 6]}}
+  %0 = piper.attention %q, %k, %v, %key {scale = 0.25 : f64, dropout = 0.1 : f64, global_shape = array<i64: 4, 4, 5, 6>} : (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2xi64>) -> tensor<2x5x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_global_shape_without_dropout(%q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>, %key: tensor<2xi64>) {
+  // expected-error @below {{'piper.attention' op expects no 'global_shape' without 'dropout'}}
+  %0 = piper.attention %q, %k, %v {scale = 0.25 : f64, global_shape = array<i64: 4, 4, 5, 7>} : (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>) -> tensor<2x5x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @origin_rank() {
+  // expected-error @below {{'piper.origin' op expects a 'step' for each dimension but got none}}
+  %0 = piper.origin {step = array<i64>} : () -> tensor<0xi64>
+  return
+}
+
+// -----
+
+func.func @origin_step() {
+  // expected-error @below {{'piper.origin' op expects 'step' not to be negative but got -2}}
+  %0 = piper.origin {step = array<i64: 0, -2>} : () -> tensor<2xi64>
+  return
+}
+
+// -----
+
+func.func @origin_type() {
+  // expected-error @below {{'piper.origin' op expects result 'origin' to be 'tensor<2xi64>' (one number per element of 'step') but got 'tensor<3xi64>'}}
+  %0 = piper.origin {step = array<i64: 2, 0>} : () -> tensor<3xi64>
+  return
+}

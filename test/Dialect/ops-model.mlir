@@ -60,6 +60,10 @@ func.func @attention(%q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: ten
   %1, %lse = piper.attention %q, %k, %v, %key {scale = 0.25 : f64, dropout = 0.1 : f64, index = 3 : i64} : (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2xi64>) -> (tensor<2x5x4x16xf32>, tensor<2x4x5xf32>)
   // CHECK: piper.attention_grad %[[Q]], %[[Q]], %[[K]], %[[V]], %[[Y]], %[[LSE]], %[[KEY]] {dropout = 1.000000e-01 : f64, index = 3 : i64, scale = 2.500000e-01 : f64} : ({{.*}}) -> (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>)
   %d:3 = piper.attention_grad %q, %q, %k, %v, %1, %lse, %key {scale = 0.25 : f64, dropout = 0.1 : f64, index = 3 : i64} : (tensor<2x5x4x16xf32>, tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2x5x4x16xf32>, tensor<2x4x5xf32>, tensor<2xi64>) -> (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>)
+  // CHECK: %[[O:.+]] = piper.origin {step = array<i64: 2, 0, 0, 0>} : () -> tensor<4xi64>
+  %origin = piper.origin {step = array<i64: 2, 0, 0, 0>} : () -> tensor<4xi64>
+  // CHECK: piper.attention %[[Q]], %[[K]], %[[V]], %[[KEY]], %[[O]] {dropout = 1.000000e-01 : f64, global_shape = array<i64: 6, 4, 5, 7>, scale = 2.500000e-01 : f64} : ({{.*}}, tensor<2xi64>, tensor<4xi64>) -> tensor<2x5x4x16xf32>
+  %2 = piper.attention %q, %k, %v, %key, %origin {scale = 0.25 : f64, dropout = 0.1 : f64, global_shape = array<i64: 6, 4, 5, 7>} : (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2xi64>, tensor<4xi64>) -> tensor<2x5x4x16xf32>
   return
 }
 

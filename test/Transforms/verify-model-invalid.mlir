@@ -99,6 +99,15 @@ func.func @train(%w: tensor<4xf32> {piper.param = #piper.param<"w">}) -> (tensor
 
 // -----
 
+func.func @train(%w: tensor<4xf32> {piper.param = #piper.param<"w">}) -> (tensor<f32> {piper.output = "loss"}) {
+  // expected-error @below {{'piper.origin' op cannot stand in a model: 'piper-split' makes it for each micro-batch}}
+  %o = piper.origin {step = array<i64: 2>} : () -> tensor<1xi64>
+  %l = piper.reduce_sum %w {dims = array<i64: 0>} : (tensor<4xf32>) -> tensor<f32>
+  return %l : tensor<f32>
+}
+
+// -----
+
 // expected-error @below {{expects an entry point of one block but got 2}}
 func.func @train(%w: tensor<4xf32> {piper.param = #piper.param<"w">})
     -> (tensor<f32> {piper.output = "loss"}) {

@@ -79,6 +79,8 @@ struct Attention {
   int64_t flops = -1;
   int64_t qElements = 0, kElements = 0, lseElements = 0;
   bool dropout = false;
+  /// Where the scores lie, with `global_shape` among the attributes.
+  const char *origin = nullptr;
 };
 } // namespace
 
@@ -92,6 +94,10 @@ static void addAttention(std::vector<OpCase> &cases, const Attention &shape) {
   if (shape.dropout) {
     inputs.push_back(kKey);
     gradInputs.push_back(kKey);
+  }
+  if (shape.origin) {
+    inputs.push_back(shape.origin);
+    gradInputs.push_back(shape.origin);
   }
   bool priced = shape.flops >= 0;
   cases.push_back(
@@ -133,11 +139,17 @@ static void addAttentions(std::vector<OpCase> &cases) {
   addAttention(cases,
                {grouped, keys, "2x6x5xf64",
                 ", dropout = 0.5 : f64, index = 1 : i64", -1, 0, 0, 0, true});
+  addAttention(cases,
+               {square, square, "2x3x5xf64",
+                ", dropout = 0.3 : f64, global_shape = array<i64: 4, 7, 6, 5>",
+                -1, 0, 0, 0, true, "4xi64 row 1 3 0 0"});
 }
 
 static void addDropouts(std::vector<OpCase> &cases) {
   cases.push_back(
       {"random_key", "", {"i64 row 42", "i64 row 3"}, {"2xi64"}, 0, 32});
+  cases.push_back(
+      {"origin", "step = array<i64: 2, 0, 3>", {}, {"3xi64"}, 0, 24});
   cases.push_back({"dropout",
                    "p = 0.3 : f64, index = 1 : i64",
                    {"5x3xf64", kKey},

@@ -144,18 +144,18 @@ TEST(ShardingRule, OfAttention) {
   // Without a mask each query is on its own.
   row.attributes = "scale = 1.0 : f64";
   EXPECT_NE(ruleOf(row).find("j=5 sum, k=2"), std::string::npos);
-  const std::string dropout =
-      " fixed (attention with dropout draws by position in the whole tensor)";
-  EXPECT_EQ(ruleOf({"attention",
-                    "scale = 1.0 : f64, dropout = 0.1 : f64",
-                    {"2x5x4x3xf32", "2x5x4x3xf32", "2x5x4x3xf32", "2xi64"},
-                    {"2x5x4x3xf32"}}),
-            "([i, j, k, m], [i, l, k, m], [i, l, k, m], [n]) -> "
-            "([i, j, k, m]) {i=2" +
-                dropout + ", j=5" + dropout + ", k=4" + dropout +
-                ", l=5 fixed (" + keys + "), m=3 fixed (" + size +
-                "), n=2 fixed (a random key is a pair of numbers)} linear "
-                "{2}");
+  // With dropout the heads of a part lie side by side in the whole tensor.
+  EXPECT_EQ(
+      ruleOf({"attention",
+              "scale = 1.0 : f64, dropout = 0.1 : f64",
+              {"2x5x6x3xf32", "2x5x2x3xf32", "2x5x2x3xf32", "2xi64", "4xi64"},
+              {"2x5x6x3xf32"}}),
+      "([i, j, kl, n], [i, m, k, n], [i, m, k, n], [o], [p]) -> "
+      "([i, j, kl, n]) {i=2, j=5, k=2, l=3 fixed (attention with dropout "
+      "draws by position in the whole tensor), m=5 fixed (" +
+          keys + "), n=3 fixed (" + size +
+          "), o=2 fixed (a random key is a pair of numbers), p=4 fixed "
+          "(an origin has one number per dimension)} linear {2}");
 }
 
 // A model has the key alone; the counters come with the optimizer.
@@ -165,6 +165,11 @@ TEST(ShardingRule, OfRandomKeys) {
   EXPECT_EQ(ruleOf({"random_key", "", {"i64", "i64"}, {"2xi64"}}),
             "([], []) -> ([i]) {i=2 fixed (a random key is a pair of "
             "numbers)}");
+}
+
+TEST(ShardingRule, OfOrigins) {
+  EXPECT_EQ(ruleOf({"origin", "step = array<i64: 2, 0>", {}, {"2xi64"}}),
+            "() -> ([i]) {i=2 fixed (an origin has one number per dimension)}");
 }
 
 TEST(ShardingRule, NamesOfManyFactors) {

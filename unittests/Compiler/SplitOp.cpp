@@ -14,7 +14,7 @@
 
 using namespace mlir;
 using mlir::piper::ConstantOp;
-using mlir::piper::DropoutOp;
+using mlir::piper::PositionOpInterface;
 using mlir::piper::ShardingRule;
 
 namespace piper::test {
@@ -98,10 +98,32 @@ static Type localType(Type type, const PartView &view) {
   return cast<RankedTensorType>(type).clone(view.type().shape);
 }
 
+/// The op if its results depend on positions, else null.
+static PositionOpInterface positioned(Operation *op, const ShardingRule &rule) {
+  auto position = dyn_cast<PositionOpInterface>(op);
+  return position && !position.getPositionDims(rule).empty()
+             ? position
+             : PositionOpInterface();
+}
+
+/// The shape of the whole tensor in which positions count.
+static SmallVector<int64_t> wholeShape(PositionOpInterface op,
+                                       const ShardingRule &rule) {
+  if (auto shape = op.getGlobalShape())
+    return SmallVector<int64_t>(*shape);
+  SmallVector<int64_t> shape;
+  for (ArrayRef<int> factors : op.getPositionDims(rule)) {
+    shape.push_back(1);
+    for (int factor : factors)
+      shape.back() *= rule.factors[factor].size;
+  }
+  return shape;
+}
+
 /// @part: the op with local types, and with what the engine rewrites beside
-/// them: the value of a constant, and where a dropout lies in the whole tensor
+/// them: the value of a constant, and where the part lies in the whole tensor
 /// (an origin as the last operand).
-static func::FuncOp buildPart(CaseModule &module,
+static func::FuncOp buildPart(CaseModule &module, const ShardingRule &rule,
                               const std::vector<PartView> &operands,
                               const std::vector<PartView> &results) {
   Operation *op = module.op();
@@ -111,44 +133,54 @@ static func::FuncOp buildPart(CaseModule &module,
     operandTypes.push_back(localType(type, view));
   for (auto [type, view] : llvm::zip_equal(op->getResultTypes(), results))
     resultTypes.push_back(localType(type, view));
-  auto dropout = dyn_cast<DropoutOp>(op);
-  if (dropout && !dropout.getOrigin())
+  PositionOpInterface position = positioned(op, rule);
+  if (position && !position.getOrigin())
     operandTypes.push_back(RankedTensorType::get(
-        {dropout.getX().getType().getRank()}, builder.getI64Type()));
+        {static_cast<int64_t>(wholeShape(position, rule).size())},
+        builder.getI64Type()));
 
   auto function = func::FuncOp::create(
       op->getLoc(), "part", builder.getFunctionType(operandTypes, resultTypes));
   module.module().push_back(function);
   Block &block = *function.addEntryBlock();
   Operation *part = Operation::create(
-      op->getLoc(), op->getName(), resultTypes, block.getArguments(),
+      op->getLoc(), op->getName(), resultTypes,
+      ValueRange(block.getArguments()).take_front(op->getNumOperands()),
       op->getDiscardableAttrDictionary(), op->getPropertiesStorage());
   block.push_back(part);
   if (auto constant = dyn_cast<ConstantOp>(part))
     constant.setValueAttr(
         cast<DenseElementsAttr>(constant.getValue())
             .resizeSplat(cast<ShapedType>(resultTypes.front())));
-  if (dropout && !dropout.getGlobalShape())
-    cast<DropoutOp>(part).setGlobalShape(dropout.getX().getType().getShape());
+  if (position)
+    cast<PositionOpInterface>(part).setPosition(block.getArguments().back(),
+                                                wholeShape(position, rule));
   builder.setInsertionPointToEnd(&block);
   func::ReturnOp::create(builder, op->getLoc(), part->getResults());
   EXPECT_TRUE(succeeded(verify(function)));
   return function;
 }
 
-/// Adds the place of the part to the origin of a dropout.
-static void addOrigin(std::vector<HostTensor> &operands,
-                      const ShardingRule &rule, Part part,
-                      const rt::TensorType &whole) {
-  if (operands.size() == rule.operands.size() && operands.size() == 2) {
-    operands.push_back(HostTensor({rt::ElementType::I64, {whole.rank()}}));
+/// Adds the place of the part to the origin, which is the last operand.
+static void addOrigin(std::vector<HostTensor> &operands, PositionOpInterface op,
+                      const ShardingRule &rule, Part part) {
+  ShardingRule::Dims dims = op.getPositionDims(rule);
+  if (!op.getOrigin()) {
+    operands.push_back(
+        HostTensor({rt::ElementType::I64, {int64_t(dims.size())}}));
     fill(operands.back(), "index 1", 0);
   }
-  for (auto [dim, factors] : llvm::enumerate(rule.results[0]))
-    if (factors.front() == part.factor)
-      operands[2].set(dim,
-                      operands[2].get(dim) +
-                          double(part.number * whole.shape[dim] / part.count));
+  for (auto [dim, factors] : llvm::enumerate(dims)) {
+    if (!llvm::is_contained(factors, part.factor))
+      continue;
+    // The part factor is the major one of its dimension.
+    EXPECT_EQ(factors.front(), part.factor);
+    int64_t size = 1;
+    for (int factor : factors)
+      size *= rule.factors[factor].size;
+    operands.back().set(dim, operands.back().get(dim) +
+                                 double(part.number * size / part.count));
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -194,9 +226,9 @@ std::vector<HostTensor> runInParts(const OpCase &row, CaseModule &module,
     }
     for (auto [whole, dims] : llvm::zip_equal(joined, rule.results))
       resultViews.emplace_back(rule, dims, whole.type(), part);
-    if (isa<DropoutOp>(op))
-      addOrigin(local, rule, part, joined[0].type());
-    Interpreter interpreter(buildPart(module, operandViews, resultViews));
+    if (PositionOpInterface position = positioned(op, rule))
+      addOrigin(local, position, rule, part);
+    Interpreter interpreter(buildPart(module, rule, operandViews, resultViews));
     std::vector<HostTensor> results = interpreter.run(local);
     for (size_t i = 0; i < joined.size(); ++i)
       combine(joined[i], results[i], resultViews[i],

@@ -69,5 +69,7 @@ def Piper_Scalar : 0DTensorOf<[F32, F64]>;
 def Piper_Flag : 0DTensorOf<[I1]>;
 /// (seed, update): what random numbers depend on beside salt and position.
 def Piper_RandomKey : StaticShapeTensorOf<[I64]>;
+/// Where a piece lies in a whole tensor: one number per dimension.
+def Piper_Origin : StaticShapeTensorOf<[I64]>;
 
 #endif // PIPER_DIALECT_BASE_TD

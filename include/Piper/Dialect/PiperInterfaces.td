@@ -74,4 +74,28 @@ def CostOpInterface : OpInterface<"CostOpInterface"> {
   ];
 }
 
+def PositionOpInterface : OpInterface<"PositionOpInterface"> {
+  let cppNamespace = "::mlir::piper";
+  let description = [{
+    An op whose results depend on where its elements lie in a whole tensor, as
+    random numbers do. Where the op has only a piece of that tensor, `global_shape` is
+    the shape of the whole, and the operand `origin` says where the piece begins.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      The factors of the whole tensor's dimensions, of the rule of the op; none if
+      the results do not depend on positions.
+      }],
+      "::mlir::piper::ShardingRule::Dims", "getPositionDims",
+      (ins "const ::mlir::piper::ShardingRule &":$rule)>,
+    InterfaceMethod<"The operand that says where the piece begins, or null for its start.",
+      "::mlir::Value", "getOrigin">,
+    InterfaceMethod<"The shape of the whole tensor, where the op has a piece of it.",
+      "::std::optional<::llvm::ArrayRef<int64_t>>", "getGlobalShape">,
+    InterfaceMethod<"Makes the op one on a piece of a tensor of this shape.",
+      "void", "setPosition",
+      (ins "::mlir::Value":$origin, "::llvm::ArrayRef<int64_t>":$globalShape)>,
+  ];
+}
+
 #endif // PIPER_DIALECT_INTERFACES_TD

@@ -126,7 +126,21 @@ def SoftmaxGradOp : Piper_UnaryGradOp<"softmax_grad"> {
 // attention
 //===----------------------------------------------------------------------===//
 
-def AttentionOp : Piper_ComputeOp<"attention", [], ["buildGradient", "getSavedTypes"]> {
+/// The members of PositionOpInterface that an op's own operands do not give.
+defvar kPosition = [{
+    ::mlir::piper::ShardingRule::Dims getPositionDims(const ::mlir::piper::ShardingRule &rule);
+    void setPosition(::mlir::Value origin, ::llvm::ArrayRef<int64_t> globalShape);
+  }];
+
+/// The operands `random` of attention and its gradient.
+defvar kAttentionRandom = kPosition # [{
+    /// The key, or null without dropout.
+    ::mlir::Value getKey() { return getRandom().empty() ? ::mlir::Value() : getRandom()[0]; }
+    /// The origin, or null where the scores are all there are.
+    ::mlir::Value getOrigin() { return getRandom().size() < 2 ? ::mlir::Value() : getRandom()[1]; }
+  }];
+
+def AttentionOp : Piper_ComputeOp<"attention", [PositionOpInterface], ["buildGradient", "getSavedTypes"]> {
   let summary = "Scaled dot-product attention";
   let description = [{
     The `piper.attention` operation computes, for each sequence and head,
@@ -134,8 +148,9 @@ def AttentionOp : Piper_ComputeOp<"attention", [], ["buildGradient", "getSavedTy
     section 3.2.1) without keeping the matrix of scores. `q` is `[batch, queries, heads, head size]`,
     `k` and `v` are `[batch, keys, key heads, head size]`; key heads divide heads, and query
     head h reads key head h / (heads / key heads). With `causal` query i sees keys 0..i (+ keys -
-    queries). With `dropout` p > 0 a `key` (see `piper.random_key`) is needed, and `index` tells the random
-    numbers of several ops of one task apart. `saved` is nothing, or the log-sum-exp of the scaled scores, `[batch, heads,
+    queries). With `dropout` p > 0 `random` is a key (see `piper.random_key`), and `index` tells the random
+    numbers of several ops of one task apart; a second operand in `random` is an origin, as that of `piper.dropout`: where these scores lie among
+    all, `[batch, heads, queries, keys]`, which `global_shape` counts. `saved` is nothing, or the log-sum-exp of the scaled scores, `[batch, heads,
     queries]`, f32 (f64 for f64), for the gradient.
 
     Example:
@@ -145,15 +160,17 @@ def AttentionOp : Piper_ComputeOp<"attention", [], ["buildGradient", "getSavedTy
     ```
   }];
   let arguments = (ins Piper_FloatTensor:$q, Piper_FloatTensor:$k, Piper_FloatTensor:$v,
-                       Optional<Piper_RandomKey>:$key,
+                       Variadic<Piper_RandomKey>:$random,
                        F64Attr:$scale, UnitAttr:$causal,
                        DefaultValuedAttr<F64Attr, "0.0">:$dropout,
-                       DefaultValuedAttr<I64Attr, "0">:$index);
+                       DefaultValuedAttr<I64Attr, "0">:$index,
+                       OptionalAttr<DenseI64ArrayAttr>:$global_shape);
   let results = (outs Piper_FloatTensor:$y, Variadic<Piper_FloatTensor>:$saved);
   let hasVerifier = 1;
+  let extraClassDeclaration = kAttentionRandom;
 }
 
-def AttentionGradOp : Piper_PlainOp<"attention_grad"> {
+def AttentionGradOp : Piper_PlainOp<"attention_grad", [PositionOpInterface]> {
   let summary = "Gradient of piper.attention";
   let description = [{
     The `piper.attention_grad` operation returns the gradients of q, k and v from
@@ -169,12 +186,14 @@ def AttentionGradOp : Piper_PlainOp<"attention_grad"> {
   }];
   let arguments = (ins Piper_FloatTensor:$dy, Piper_FloatTensor:$q, Piper_FloatTensor:$k,
                        Piper_FloatTensor:$v, Piper_FloatTensor:$y, Piper_FloatTensor:$lse,
-                       Optional<Piper_RandomKey>:$key,
+                       Variadic<Piper_RandomKey>:$random,
                        F64Attr:$scale, UnitAttr:$causal,
                        DefaultValuedAttr<F64Attr, "0.0">:$dropout,
-                       DefaultValuedAttr<I64Attr, "0">:$index);
+                       DefaultValuedAttr<I64Attr, "0">:$index,
+                       OptionalAttr<DenseI64ArrayAttr>:$global_shape);
   let results = (outs Piper_FloatTensor:$dq, Piper_FloatTensor:$dk, Piper_FloatTensor:$dv);
   let hasVerifier = 1;
+  let extraClassDeclaration = kAttentionRandom;
 }
 
 //===----------------------------------------------------------------------===//
@@ -201,7 +220,24 @@ def RandomKeyOp : Piper_Op<"random_key", [Pure,
   let hasVerifier = 1;
 }
 
-def DropoutOp : Piper_ComputeOp<"dropout", [], ["buildGradient", "isCheapToRecompute"]> {
+def OriginOp : Piper_PlainOp<"origin"> {
+  let summary = "Where the rows of a micro-batch lie in the whole tensor";
+  let description = [{
+    The `piper.origin` operation returns `step` times the micro-batch of the task that runs it (0 where
+    it has none): the place of the first element of the rows of this micro-batch in the whole tensor, one number per dimension. Ops with random
+    numbers take it as `origin`. Made by `piper-split`.
+
+    Example:
+    ```mlir
+    %o = piper.origin {step = array<i64: 2, 0, 0>} : () -> tensor<3xi64>
+    ```
+  }];
+  let arguments = (ins DenseI64ArrayAttr:$step);
+  let results = (outs Piper_Origin:$origin);
+  let hasVerifier = 1;
+}
+
+def DropoutOp : Piper_ComputeOp<"dropout", [PositionOpInterface], ["buildGradient", "isCheapToRecompute"]> {
   let summary = "Sets elements to zero at random";
   let description = [{
     The `piper.dropout` operation keeps each element with probability 1 - p,
@@ -222,6 +258,7 @@ def DropoutOp : Piper_ComputeOp<"dropout", [], ["buildGradient", "isCheapToRecom
   let results = (outs Piper_FloatTensor:$y);
   let hasVerifier = 1;
   let hasFolder = 1;
+  let extraClassDeclaration = kPosition;
 }
 
 //===----------------------------------------------------------------------===//

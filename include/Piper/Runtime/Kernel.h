@@ -26,6 +26,8 @@ struct KernelCall {
   std::byte *workspace = nullptr;
   /// Key of this task's random numbers.
   int64_t salt = 0;
+  /// The micro-batch of the task, 0 where it has none.
+  int64_t microBatch = 0;
 };
 
 class Kernel {

@@ -25,6 +25,37 @@ AttentionShape::AttentionShape(const KernelSpec &spec, size_t q) {
   causal = spec.attributes.getInt("causal") != 0;
   dropout = spec.attributes.getFloat("dropout");
   index = spec.attributes.getInt("index");
+  scores = {batch, heads, queries, keys};
+  allScores = globalShape(spec, scores);
+}
+
+Status cpu::makeRandom(const char *kernel, const AttentionShape &shape,
+                       const KernelCall &call, const void *key,
+                       const void *origin, AttentionRandom &random) {
+  const int64_t *pair = static_cast<const int64_t *>(key);
+  random.stream = dropoutStream(pair[0], pair[1], call.salt, shape.index);
+  if (!origin)
+    return Status::success();
+  return findPieceStart(kernel, origin, ElementType::I64, shape.scores,
+                        shape.allScores, random.start);
+}
+
+/// The operands `random` of an attention with dropout.
+static Status checkRandom(const KernelSpec &spec, size_t q, size_t key) {
+  PIPER_RETURN_IF_ERROR(expectType(spec, spec.operands[key],
+                                   operandName(int64_t(key)), ElementType::I64,
+                                   {2}));
+  if (spec.operands.size() > key + 1)
+    PIPER_RETURN_IF_ERROR(expectElement(spec, spec.operands[key + 1],
+                                        operandName(int64_t(key) + 1),
+                                        ElementType::I64));
+  const Shape &query = spec.operands[q].shape;
+  // Its elements are never stored: count them as bytes.
+  return checkPiece(
+      spec,
+      {ElementType::I1,
+       {query[0], query[2], query[1], spec.operands[q + 1].shape[1]}},
+      key + 1);
 }
 
 Status cpu::checkAttentionTypes(const KernelSpec &spec, size_t q, size_t key) {
@@ -53,8 +84,7 @@ Status cpu::checkAttentionTypes(const KernelSpec &spec, size_t q, size_t key) {
     return kernelError(spec, "'dropout' from 0 to less than 1",
                        std::to_string(dropout));
   if (spec.operands.size() > key)
-    return expectType(spec, spec.operands[key], operandName(int64_t(key)),
-                      ElementType::I64, {2});
+    return checkRandom(spec, q, key);
   if (dropout > 0)
     return kernelError(spec, "a key with 'dropout'", "none");
   return Status::success();
@@ -112,7 +142,7 @@ public:
       : shape(spec, 0), blocks(shape), products(threadsOf(target)),
         threshold(dropoutThreshold(shape.dropout)),
         keep(T(1 / (1 - shape.dropout))), saves(spec.results.size() == 2),
-        threads(threadsOf(target)) {
+        hasOrigin(spec.operands.size() > 4), threads(threadsOf(target)) {
     for (int64_t block = 0; block < blocks.count(); ++block) {
       int64_t m = blocks.rowsOf(block), n = blocks.keysOf(block);
       if (n == 0)
@@ -123,11 +153,11 @@ public:
   }
 
   Status run(const KernelCall &call) const override {
-    RandomStream stream = {};
-    if (shape.dropout > 0) {
-      const int64_t *key = static_cast<const int64_t *>(call.operands[3]);
-      stream = dropoutStream(key[0], key[1], call.salt, shape.index);
-    }
+    AttentionRandom random;
+    if (shape.dropout > 0)
+      PIPER_RETURN_IF_ERROR(
+          makeRandom("attention", shape, call, call.operands[3],
+                     hasOrigin ? call.operands[4] : nullptr, random));
     std::atomic<bool> failed{false};
     int64_t perHead = blocks.count();
     int64_t work = blocks.rows * shape.keys * shape.size;
@@ -144,7 +174,7 @@ public:
             if (keyHead != gathered)
               gatherHead(call, b, head / shape.group(), memory);
             gathered = keyHead;
-            if (!runBlock(call, stream, memory, slot, b, head, item % perHead))
+            if (!runBlock(call, random, memory, slot, b, head, item % perHead))
               failed = true;
           }
         });
@@ -176,7 +206,7 @@ private:
   }
 
   /// False if oneDNN fails.
-  bool runBlock(const KernelCall &call, const RandomStream &stream,
+  bool runBlock(const KernelCall &call, const AttentionRandom &random,
                 const Memory &memory, int slot, int64_t b, int64_t head,
                 int64_t block) const {
     int64_t first = block * blocks.rows, m = blocks.rowsOf(block),
@@ -188,7 +218,7 @@ private:
                                memory.scores, memory.scratch))
       return false;
     for (int64_t i = 0; i < m; ++i)
-      totals[i] = softmaxRow(call, stream, b, head, first + i, n,
+      totals[i] = softmaxRow(call, random, b, head, first + i, n,
                              memory.scores + i * blocks.rowStride);
     if (n > 0 && !products.run(blocks.values(m, n), slot, memory.scores,
                                memory.values, y, memory.scratch))
@@ -205,7 +235,7 @@ private:
 
   /// Turns the n scores of a query into unscaled weights, the sum of which is
   /// returned.
-  T softmaxRow(const KernelCall &call, const RandomStream &stream, int64_t b,
+  T softmaxRow(const KernelCall &call, const AttentionRandom &random, int64_t b,
                int64_t head, int64_t query, int64_t n, T *row) const {
     int64_t seen = shape.visibleKeys(query);
     T logSum = -std::numeric_limits<T>::infinity(), total = 0;
@@ -217,7 +247,8 @@ private:
           call.results[1])[(b * shape.heads + head) * shape.queries + query] =
           logSum;
     if (shape.dropout > 0)
-      dropRow(stream, shape.scoreIndex(b, head, query, 0), row, seen);
+      dropRow(random.stream, random.start + shape.scoreIndex(b, head, query, 0),
+              row, seen);
     return total;
   }
 
@@ -236,13 +267,13 @@ private:
   BlockProducts<T> products;
   uint32_t threshold;
   T keep;
-  bool saves;
+  bool saves, hasOrigin;
   int threads;
 };
 } // namespace
 
 static Status checkAttention(const KernelSpec &spec) {
-  PIPER_RETURN_IF_ERROR(checkSpec(spec, Arity(3, 4), Arity(1, 2)));
+  PIPER_RETURN_IF_ERROR(checkSpec(spec, Arity(3, 5), Arity(1, 2)));
   PIPER_RETURN_IF_ERROR(checkAttentionTypes(spec, 0, 3));
   const TensorType &q = spec.operands[0];
   PIPER_RETURN_IF_ERROR(

@@ -27,6 +27,8 @@ struct AttentionShape {
   bool causal;
   double dropout;
   int64_t index;
+  /// [batch, heads, queries, keys], here and in the whole tensor.
+  Shape scores, allScores;
 
   int64_t group() const { return heads / keyHeads; }
   /// Query i sees keys 0 .. visibleKeys(i) - 1.
@@ -48,16 +50,29 @@ struct AttentionShape {
   int64_t keyAt(int64_t b, int64_t key, int64_t head) const {
     return ((b * keys + key) * keyHeads + head) * size;
   }
-  /// The index of a score in [batch, heads, queries, keys]: what its random
-  /// number depends on.
+  /// How far a score is from the first one of this piece in the whole tensor.
   int64_t scoreIndex(int64_t b, int64_t head, int64_t query,
                      int64_t key) const {
-    return ((b * heads + head) * queries + query) * keys + key;
+    return ((b * allScores[1] + head) * allScores[2] + query) * allScores[3] +
+           key;
   }
 };
 
-/// The types of q, k, v (operands q, q + 1, q + 2), of the optional key
-/// (operand `key`), and the attributes.
+/// The random numbers of one run: score i of the whole tensor has word i.
+struct AttentionRandom {
+  RandomStream stream = {};
+  /// The first score of this piece.
+  int64_t start = 0;
+};
+
+/// Those of a kernel with dropout. `key` and `origin` (which may be null) are
+/// the operands.
+Status makeRandom(const char *kernel, const AttentionShape &shape,
+                  const KernelCall &call, const void *key, const void *origin,
+                  AttentionRandom &random);
+
+/// The types of q, k, v (operands q, q + 1, q + 2), of the optional key and
+/// origin (operands `key` and key + 1), and the attributes.
 Status checkAttentionTypes(const KernelSpec &spec, size_t q, size_t key);
 
 /// The sizes and strides of a product of blocks, and what tells it from others.

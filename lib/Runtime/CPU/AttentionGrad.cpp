@@ -92,7 +92,8 @@ public:
   AttentionGradKernel(const KernelSpec &spec, const Target &target)
       : shape(spec, 1), blocks(shape), products(threadsOf(target)),
         threshold(dropoutThreshold(shape.dropout)),
-        keep(T(1 / (1 - shape.dropout))), threads(threadsOf(target)) {
+        keep(T(1 / (1 - shape.dropout))), hasOrigin(spec.operands.size() > 7),
+        threads(threadsOf(target)) {
     blocks.forEach([&](const BackwardBlocks::Block &block) {
       products.add(blocks.scores(block));
       products.add(blocks.queryGradient(block));
@@ -103,6 +104,10 @@ public:
 
   Status run(const KernelCall &call) const override {
     Run run = makeRun(call);
+    if (shape.dropout > 0)
+      PIPER_RETURN_IF_ERROR(
+          makeRandom("attention_grad", shape, call, call.operands[6],
+                     hasOrigin ? call.operands[7] : nullptr, run.random));
     std::atomic<bool> failed{false};
     int64_t work = shape.queries * shape.keys * shape.size * shape.group();
     parallelFor(threads, shape.batch * shape.keyHeads, rowGrain(work / 8),
@@ -122,7 +127,7 @@ private:
     const T *dy, *q, *k, *v, *y, *logSums;
     T *dq, *dk, *dv;
     std::byte *workspace;
-    RandomStream stream;
+    AttentionRandom random;
   };
   /// The workspace of a thread.
   struct Memory {
@@ -133,13 +138,8 @@ private:
   Run makeRun(const KernelCall &call) const {
     auto in = [&](int i) { return static_cast<const T *>(call.operands[i]); };
     auto out = [&](int i) { return static_cast<T *>(call.results[i]); };
-    Run run = {in(0),  in(1),  in(2),  in(3),          in(4), in(5),
-               out(0), out(1), out(2), call.workspace, {}};
-    if (shape.dropout > 0) {
-      const int64_t *key = static_cast<const int64_t *>(call.operands[6]);
-      run.stream = dropoutStream(key[0], key[1], call.salt, shape.index);
-    }
-    return run;
+    return {in(0),  in(1),  in(2),  in(3),          in(4), in(5),
+            out(0), out(1), out(2), call.workspace, {}};
   }
 
   Memory memoryOf(const Run &run, int slot) const {
@@ -252,9 +252,10 @@ private:
     if (shape.dropout > 0) {
       uint32_t buffer[kMaskBuffer];
       T mask[kMaskChunk];
-      const uint32_t *words =
-          maskWords(run.stream, shape.scoreIndex(b, head, query, block.key),
-                    seen, buffer);
+      const uint32_t *words = maskWords(
+          run.random.stream,
+          run.random.start + shape.scoreIndex(b, head, query, block.key), seen,
+          buffer);
       loops.dropoutMask(words, threshold, keep, mask, seen);
       loops.attentionGradDropRow(p, dp, mask, seen, T(shape.scale), logSum,
                                  memory.delta[query]);
@@ -271,12 +272,13 @@ private:
   BlockProducts<T> products;
   uint32_t threshold;
   T keep;
+  bool hasOrigin;
   int threads;
 };
 } // namespace
 
 static Status checkAttentionGrad(const KernelSpec &spec) {
-  PIPER_RETURN_IF_ERROR(checkSpec(spec, Arity(6, 7), 3));
+  PIPER_RETURN_IF_ERROR(checkSpec(spec, Arity(6, 8), 3));
   PIPER_RETURN_IF_ERROR(checkAttentionTypes(spec, 1, 6));
   const TensorType &q = spec.operands[1];
   for (int64_t i : {0, 4})

@@ -11,17 +11,11 @@
 using namespace piper::rt;
 using namespace piper::rt::cpu;
 
-static Shape globalShape(const KernelSpec &spec) {
-  return spec.attributes.find("global_shape")
-             ? spec.attributes.getInts("global_shape")
-             : spec.operands[0].shape;
-}
-
 namespace {
 template <typename T> class DropoutKernel : public Kernel {
 public:
   DropoutKernel(const KernelSpec &spec, const Target &target)
-      : shape(spec.operands[0].shape), global(globalShape(spec)),
+      : shape(spec.operands[0].shape), global(globalShape(spec, shape)),
         globalStrides(rowMajorStrides(global)),
         index(spec.attributes.getInt("index")),
         threshold(dropoutThreshold(spec.attributes.getFloat("p"))),
@@ -51,7 +45,8 @@ public:
     RandomStream stream = dropoutStream(key[0], key[1], call.salt, index);
     int64_t start = 0;
     if (hasOrigin)
-      PIPER_RETURN_IF_ERROR(findStart(call.operands[2], start));
+      PIPER_RETURN_IF_ERROR(findPieceStart("dropout", call.operands[2],
+                                           originType, shape, global, start));
     int64_t inner = loop.inner();
     int64_t chunks = (inner + kMaskChunk - 1) / kMaskChunk;
     parallelFor(
@@ -75,20 +70,6 @@ private:
     typedLoops<T>().dropout(words, threshold, keep, x, y, n);
   }
 
-  /// The index of the first element in the whole tensor.
-  Status findStart(const void *origin, int64_t &start) const {
-    for (size_t i = 0; i < shape.size(); ++i) {
-      int64_t at = readIndex(origin, originType, int64_t(i));
-      if (at < 0 || at > global[i] - shape[i])
-        return Status::error("kernel 'dropout' expects an origin from 0 to " +
-                             std::to_string(global[i] - shape[i]) +
-                             " along dimension " + std::to_string(i) +
-                             " but got " + std::to_string(at));
-      start += at * globalStrides[i];
-    }
-    return Status::success();
-  }
-
   Shape shape, global, globalStrides;
   int64_t index;
   uint32_t threshold;
@@ -106,28 +87,13 @@ static Status checkDropout(const KernelSpec &spec) {
   PIPER_RETURN_IF_ERROR(expectReal(spec, x, operandName(0)));
   PIPER_RETURN_IF_ERROR(expectType(spec, spec.operands[1], operandName(1),
                                    ElementType::I64, {2}));
-  if (spec.operands.size() == 3) {
-    PIPER_RETURN_IF_ERROR(
-        expectIndices(spec, spec.operands[2], operandName(2)));
-    PIPER_RETURN_IF_ERROR(expectType(spec, spec.operands[2], operandName(2),
-                                     spec.operands[2].element, {x.rank()}));
-  }
   PIPER_RETURN_IF_ERROR(
       expectType(spec, spec.results[0], resultName(0), x.element, x.shape));
   PIPER_RETURN_IF_ERROR(expectFloatAttribute(spec, "p"));
   double p = spec.attributes.getFloat("p");
   if (p < 0 || p >= 1)
     return kernelError(spec, "'p' from 0 to less than 1", std::to_string(p));
-  Shape global = globalShape(spec);
-  TensorType whole{x.element, global};
-  bool holds = whole.rank() == x.rank();
-  for (size_t i = 0; holds && i < global.size(); ++i)
-    holds = global[i] >= x.shape[i];
-  if (!holds)
-    return kernelError(spec, "'global_shape' to hold " + x.str(),
-                       shapeText(global));
-  // Its strides must not overflow either.
-  return checkSpec(KernelSpec{spec.name, {whole}, {}, {}}, 1, 0);
+  return checkPiece(spec, x, 2);
 }
 
 static Result<std::unique_ptr<Kernel>> createDropout(const KernelSpec &spec,

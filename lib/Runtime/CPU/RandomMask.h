@@ -1,7 +1,8 @@
 // Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Random words of the elements of a row, for dropout.
+// Dropout: random words of the elements of a row, and where a piece lies in the
+// whole tensor, which decides its words.
 
 #ifndef PIPER_LIB_RUNTIME_CPU_RANDOMMASK_H
 #define PIPER_LIB_RUNTIME_CPU_RANDOMMASK_H
@@ -25,6 +26,20 @@ inline const uint32_t *maskWords(const RandomStream &stream, int64_t first,
                       made);
   return buffer + skip;
 }
+
+/// The attribute 'global_shape', or `part` where there is none.
+Shape globalShape(const KernelSpec &spec, const Shape &part);
+
+/// Checks the shape of the whole that `part` is a piece of, and the origin if
+/// the spec has operand `origin`.
+Status checkPiece(const KernelSpec &spec, const TensorType &part,
+                  size_t origin);
+
+/// Sets `start` to the index, in a tensor of shape `whole`, of the first
+/// element of a piece of shape `part`. `origin` has elements of `type`. Fails
+/// where the piece is not inside.
+Status findPieceStart(const char *kernel, const void *origin, ElementType type,
+                      const Shape &part, const Shape &whole, int64_t &start);
 
 } // namespace piper::rt::cpu
 

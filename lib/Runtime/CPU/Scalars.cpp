@@ -1,8 +1,8 @@
 // Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The kernels of a few numbers: random key, counters, learning rate, counts and
-// their quotients.
+// The kernels of a few numbers: random key, origin, counters, learning rate,
+// counts and their quotients.
 
 #include "SpecCheck.h"
 
@@ -57,6 +57,19 @@ static Result<std::unique_ptr<Kernel>> createRandomKey(const KernelSpec &spec,
     int64_t *key = static_cast<int64_t *>(call.results[0]);
     key[0] = readCount(call.operands[0]);
     key[1] = readCount(call.operands[1]);
+  });
+}
+
+static Result<std::unique_ptr<Kernel>> createOrigin(const KernelSpec &spec,
+                                                    const Target &) {
+  PIPER_RETURN_IF_ERROR(checkSpec(spec, 0, 1));
+  std::vector<int64_t> step = spec.attributes.getInts("step");
+  PIPER_RETURN_IF_ERROR(expectType(spec, spec.results[0], resultName(0),
+                                   ElementType::I64, {int64_t(step.size())}));
+  return makeScalar([=](const KernelCall &call) {
+    int64_t *origin = static_cast<int64_t *>(call.results[0]);
+    for (size_t i = 0; i < step.size(); ++i)
+      origin[i] = int64_t(uint64_t(step[i]) * uint64_t(call.microBatch));
   });
 }
 
@@ -186,6 +199,7 @@ void cpu::addScalarKernels(KernelTable &table) {
       {"divide", checked<createDivide>, nullptr, divideMayAlias, nullptr});
   table.push_back({"learning_rate", checked<createLearningRate>, nullptr,
                    nullptr, nullptr});
+  table.push_back({"origin", checked<createOrigin>, nullptr, nullptr, nullptr});
   table.push_back(
       {"random_key", checked<createRandomKey>, nullptr, nullptr, nullptr});
   table.push_back(

@@ -192,6 +192,60 @@ TEST(Attention, Dropout) {
   check({1, 3, 301, 1, 1, 4, false, 0.1});
 }
 
+/// Batch 1 and head 1 of two, as a piece of its own.
+static Tensor pieceOf(const Tensor &whole) {
+  Shape shape = whole.type().shape;
+  TensorType type{whole.type().element, {1, shape[1], 1, shape[3]}};
+  Tensor piece(type);
+  for (int64_t i = 0; i < shape[1]; ++i)
+    for (int64_t d = 0; d < shape[3]; ++d)
+      piece.set(i * shape[3] + d,
+                whole[((shape[1] + i) * shape[2] + 1) * shape[3] + d]);
+  return piece;
+}
+
+TEST(Attention, APieceDropsWhatTheWholeDrops) {
+  Sizes s{2, 70, 90, 2, 2, 8, true, 0.4};
+  Inputs in(s, F64);
+  Reference reference(s, in.q, in.k, in.v);
+  std::vector<double> y = reference.result();
+  std::vector<std::vector<double>> whole = reference.gradients(in.dy);
+  auto place = [&](Call &call) {
+    setAttributes(call, s);
+    call.operands.push_back(Tensor({I64, {4}}, {1, 1, 0, 0}));
+    call.with("global_shape", list({2, 2, 70, 90}));
+  };
+  auto valuesOf = [](const Tensor &tensor) { return tensor.values(); };
+  Tensor q = pieceOf(in.q), k = pieceOf(in.k), v = pieceOf(in.v);
+  Call call{"attention", {q, k, v}, {q.type()}, {}};
+  place(call);
+  std::vector<double> expected = valuesOf(pieceOf(Tensor(in.q.type(), y)));
+  expectResults(call, {expected}, toleranceOf(F64, 1e-5));
+  // The log-sum-exp of batch 1, head 1 is the last of four rows of 70.
+  std::vector<double> logSums(reference.logSums.end() - 70,
+                              reference.logSums.end());
+  Call gradient{"attention_grad",
+                {pieceOf(in.dy), q, k, v, Tensor(q.type(), expected),
+                 Tensor({F64, {1, 1, 70}}, logSums)},
+                {q.type(), k.type(), v.type()},
+                {}};
+  place(gradient);
+  expectResults(gradient,
+                {valuesOf(pieceOf(Tensor(in.q.type(), whole[0]))),
+                 valuesOf(pieceOf(Tensor(in.k.type(), whole[1]))),
+                 valuesOf(pieceOf(Tensor(in.v.type(), whole[2])))},
+                toleranceOf(F64, 1e-5));
+  call.operands[4] = Tensor({I64, {4}}, {2, 0, 0, 0});
+  EXPECT_EQ(errorOf(call), "kernel 'attention' expects an origin from 0 to 1 "
+                           "along dimension 0 but got 2");
+  gradient.operands[7] = Tensor({I64, {4}}, {0, 0, 0, -1});
+  EXPECT_EQ(errorOf(gradient), "kernel 'attention_grad' expects an origin from "
+                               "0 to 0 along dimension 3 but got -1");
+  call.operands[4] = Tensor({I64, {3}}, {0, 0, 0});
+  EXPECT_EQ(errorOf(call), "kernel 'attention' expects tensor<4xi64> for "
+                           "operand 4 but got tensor<3xi64>");
+}
+
 TEST(Attention, SeveralChunksOfQueries) { check({1, 1030, 70, 1, 1, 4, true}); }
 
 TEST(Attention, NegativeScale) {

@@ -174,7 +174,8 @@ static Result<std::vector<Tensor>> runWith(const Kernel &kernel,
     out.push_back(result.data());
   if (aliasResult >= 0)
     out[size_t(aliasResult)] = operands[size_t(aliasOperand)].data();
-  KernelCall kernelCall{in.data(), out.data(), workspace.data(), call.salt};
+  KernelCall kernelCall{in.data(), out.data(), workspace.data(), call.salt,
+                        call.microBatch};
   Status status = kernel.run(kernelCall);
   EXPECT_TRUE(workspace.guardsIntact()) << call.name << " workspace";
   for (size_t i = 0; i < operands.size(); ++i) {

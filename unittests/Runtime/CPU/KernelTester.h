@@ -70,6 +70,7 @@ struct Call {
   std::vector<TensorType> results;
   Attributes attributes;
   int64_t salt = 0;
+  int64_t microBatch = 0;
 
   KernelSpec spec() const;
   Call &with(std::string attribute, Attributes::Value value) {

@@ -152,6 +152,17 @@ TEST(Counters, RandomKeyIsSeedAndUpdate) {
             "kernel 'random_key' expects 2 operands but got 0");
 }
 
+TEST(Counters, OriginIsStepTimesMicroBatch) {
+  Call call{"origin", {}, {{I64, {3}}}, {}};
+  call.with("step", list({4, 0, 7}));
+  expectResults(call, {{0, 0, 0}}, {});
+  call.microBatch = 3;
+  expectResults(call, {{12, 0, 21}}, {});
+  call.results = {{I64, {2}}};
+  EXPECT_EQ(errorOf(call), "kernel 'origin' expects tensor<3xi64> for result 0 "
+                           "but got tensor<2xi64>");
+}
+
 TEST(LearningRate, FollowsItsSchedules) {
   auto rate = [](const char *schedule, int64_t update, ElementType type = F64) {
     Call call{"learning_rate",
