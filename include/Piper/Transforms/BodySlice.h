@@ -1,0 +1,41 @@
+// Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Parts of a body: what some of its values need.
+
+#ifndef PIPER_TRANSFORMS_BODYSLICE_H
+#define PIPER_TRANSFORMS_BODYSLICE_H
+
+#include "Piper/Transforms/BodyTable.h"
+
+#include <string>
+
+namespace mlir::piper {
+
+/// The ops of `block` that `results` depend on, in program order, without
+/// looking behind the values `given`.
+SmallVector<Operation *> findSlice(Block &block, ArrayRef<Value> results,
+                                   const DenseSet<Value> &given = {});
+
+/// The arguments of `block` that `ops` read or that are among `results`, in
+/// order.
+SmallVector<BlockArgument>
+findArguments(Block &block, ArrayRef<Operation *> ops, ArrayRef<Value> results);
+
+/// The name of a body made from that of another: `suffix` is replaced by
+/// `replacement` where it ends the name or stands before a number that made the
+/// name unique ("layer.bw_0": "layer.bi_0"), and the replacement is appended
+/// where the name has no such suffix.
+std::string deriveName(StringRef name, StringRef suffix, StringRef replacement);
+
+/// A call of `body` that is another part of `like`: the same tags, salt,
+/// segment, micro-batch, stage and copy.
+TaskOp createTaskLike(OpBuilder &builder, TaskOp like, func::FuncOp body,
+                      ValueRange operands, PassKind pass);
+
+/// Whether a task is of the backward: B, or one of its halves.
+bool isBackward(TaskOp task);
+
+} // namespace mlir::piper
+
+#endif // PIPER_TRANSFORMS_BODYSLICE_H
