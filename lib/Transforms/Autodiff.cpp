@@ -142,10 +142,12 @@ Value Differentiator::sum(ArrayRef<Value> parts, TaskOp like,
                                 operands[1])};
         });
     OpBuilder builder(before);
-    total = createTask(builder, part.getLoc(), add, {total, part},
-                       like ? PassKind::B : PassKind::Once,
-                       like ? like.getTagsAttr() : TagsAttr())
-                .getResult(0);
+    TaskOp task = createTask(builder, part.getLoc(), add, {total, part},
+                             like ? PassKind::B : PassKind::Once,
+                             like ? like.getTagsAttr() : TagsAttr());
+    if (like)
+      task.setSegment(like.getSegment());
+    total = task.getResult(0);
   }
   return total;
 }
@@ -208,6 +210,7 @@ LogicalResult Differentiator::appendBackward(TaskOp task,
     backward = createTask(builder, task.getLoc(), derivative.backward, operands,
                           isSeed ? PassKind::Once : PassKind::B,
                           task.getTagsAttr(), task.getSalt());
+    backward.setSegment(task.getSegment());
   }
   for (auto [operand, gradient] :
        llvm::zip_equal(task.getInputs(), derivative.gradients)) {
@@ -248,6 +251,7 @@ LogicalResult Differentiator::differentiate(TaskOp task) {
   TaskOp forward = createTask(builder, task.getLoc(), (*derivative)->forward,
                               task.getInputs(), task.getPass(),
                               task.getTagsAttr(), task.getSalt());
+  forward.setSegment(task.getSegment());
   for (auto [from, to] : llvm::zip(task.getOuts(), forward.getOuts()))
     from.replaceAllUsesWith(to);
   if (beforeBody == task)

@@ -2,266 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Reads `piper.directives` and says what is wrong with it, one message with the
-// number of the directive and the key; filters.
+// number of the directive and the key.
 
-#include "Piper/Transforms/Directive.h"
+#include "DirectiveReader.h"
 
 #include "Piper/Schedule/Generate.h"
 #include "Piper/Transforms/BodyTable.h"
 
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace mlir::piper;
-
-constexpr StringRef kPass = "PASS", kSegment = "SEGMENT", kStage = "STAGE";
-
-//===----------------------------------------------------------------------===//
-// Filters
-//===----------------------------------------------------------------------===//
-
-/// A user's tag with the text "3" is the number 3.
-static bool equals(Attribute tag, const Filter::Value &value) {
-  if (!value)
-    return true;
-  const int64_t *number = std::get_if<int64_t>(&*value);
-  if (auto integer = dyn_cast<IntegerAttr>(tag))
-    return number && integer.getValue().getSignificantBits() <= 64 &&
-           integer.getValue().getSExtValue() == *number;
-  StringRef text = cast<StringAttr>(tag).getValue();
-  return number ? text == std::to_string(*number)
-                : text == std::get<std::string>(*value);
-}
-
-static bool isIndex(int64_t index, const Filter::Value &value) {
-  return index >= 0 && (!value || std::get<int64_t>(*value) == index);
-}
-
-static bool matchesTerm(TaskOp task, StringRef name, const Filter::Value &value,
-                        StringRef microBatchTag) {
-  if (name == kPass)
-    return !value ||
-           std::get<std::string>(*value) == stringifyPassKind(task.getPass());
-  if (name == kSegment)
-    return isIndex(task.getSegment(), value);
-  if (name == kStage)
-    return isIndex(task.getStage(), value);
-  if (name == microBatchTag)
-    return isIndex(task.getMb(), value);
-  TagsAttr tags = task.getTagsAttr();
-  Attribute tag = tags ? tags.getEntries().get(name) : Attribute();
-  return tag && equals(tag, value);
-}
-
-bool Filter::matches(TaskOp task, StringRef microBatchTag) const {
-  return llvm::all_of(terms, [&](const auto &term) {
-    return matchesTerm(task, term.first, term.second, microBatchTag);
-  });
-}
-
-std::string Filter::text() const {
-  std::string result = "{";
-  for (const auto &[name, value] : terms) {
-    result += (result.size() > 1 ? ", " : "") + name + " = ";
-    if (!value)
-      result += "*";
-    else if (const int64_t *number = std::get_if<int64_t>(&*value))
-      result += std::to_string(*number);
-    else
-      result += "\"" + std::get<std::string>(*value) + "\"";
-  }
-  return result + "}";
-}
-
-//===----------------------------------------------------------------------===//
-// One directive
-//===----------------------------------------------------------------------===//
-
-std::string mlir::piper::directiveName(int64_t number, StringRef op) {
-  return ("directive #" + Twine(number) + " (" + op + ")").str();
-}
-
-/// A whole number, or a string of its digits.
-static std::optional<int64_t> toInteger(Attribute attribute) {
-  int64_t number = 0;
-  if (auto integer = dyn_cast<IntegerAttr>(attribute))
-    if (!integer.getType().isInteger(1) &&
-        integer.getValue().getSignificantBits() <= 64)
-      return integer.getValue().getSExtValue();
-  if (auto text = dyn_cast<StringAttr>(attribute))
-    if (!text.getValue().getAsInteger(10, number))
-      return number;
-  return std::nullopt;
-}
-
-namespace {
-
-/// The keys of one directive. After a failure nothing more is reported.
-class Reader {
-public:
-  Reader(DictionaryAttr entries, int64_t number, StringRef op,
-         function_ref<void(const Twine &)> report)
-      : entries(entries), number(number), op(op), report(report) {}
-
-  LogicalResult error(const Twine &message) const {
-    report(directiveName(number, op) + ": " + message);
-    return failure();
-  }
-  /// "key 'devices' expects a list but got 3".
-  LogicalResult expects(StringRef key, const Twine &what, Attribute got) const {
-    std::string text;
-    llvm::raw_string_ostream os(text);
-    if (got)
-      got.print(os, /*elideType=*/true);
-    else
-      os << "nothing";
-    // A value may be as long as the user likes; a message may not.
-    constexpr size_t kShown = 80;
-    if (text.size() > kShown)
-      text = text.substr(0, kShown) + "...";
-    return error("key '" + key + "' expects " + what + " but got " + text);
-  }
-
-  LogicalResult keys(ArrayRef<StringRef> legal) const;
-  bool has(StringRef key) const { return bool(entries.get(key)); }
-  LogicalResult integer(StringRef key, int64_t &value, int64_t least) const;
-  LogicalResult integers(StringRef key, SmallVectorImpl<int64_t> &values,
-                         int64_t least) const;
-  LogicalResult string(StringRef key, std::string &value) const;
-  LogicalResult filter(StringRef key, Filter &filter) const;
-  LogicalResult filter(StringRef key, Attribute value, Filter &filter) const;
-  LogicalResult groups(StringRef key,
-                       SmallVectorImpl<SmallVector<Filter>> &groups) const;
-
-private:
-  LogicalResult term(StringRef key, NamedAttribute term, Filter &filter) const;
-
-  DictionaryAttr entries;
-  int64_t number;
-  StringRef op;
-  function_ref<void(const Twine &)> report;
-};
-
-} // namespace
-
-LogicalResult Reader::keys(ArrayRef<StringRef> legal) const {
-  for (NamedAttribute entry : entries) {
-    StringRef key = entry.getName();
-    if (key != "op" && !llvm::is_contained(legal, key))
-      return error("unknown key '" + key + "': expects " +
-                   llvm::join(legal, ", "));
-  }
-  return success();
-}
-
-/// A key that is absent keeps its value.
-LogicalResult Reader::integer(StringRef key, int64_t &value,
-                              int64_t least) const {
-  Attribute attribute = entries.get(key);
-  if (!attribute)
-    return success();
-  std::optional<int64_t> number = toInteger(attribute);
-  if (!number || *number < least)
-    return expects(key, "a whole number of " + Twine(least) + " or more",
-                   attribute);
-  value = *number;
-  return success();
-}
-
-LogicalResult Reader::integers(StringRef key, SmallVectorImpl<int64_t> &values,
-                               int64_t least) const {
-  Attribute attribute = entries.get(key);
-  if (!attribute)
-    return success();
-  auto list = dyn_cast<ArrayAttr>(attribute);
-  if (!list || list.empty())
-    return expects(key, "a list of whole numbers", attribute);
-  for (Attribute element : list) {
-    std::optional<int64_t> number = toInteger(element);
-    if (!number || *number < least)
-      return expects(key, "whole numbers of " + Twine(least) + " or more",
-                     element);
-    values.push_back(*number);
-  }
-  return success();
-}
-
-LogicalResult Reader::string(StringRef key, std::string &value) const {
-  Attribute attribute = entries.get(key);
-  if (!attribute)
-    return success();
-  auto text = dyn_cast<StringAttr>(attribute);
-  if (!text || text.empty())
-    return expects(key, "a string", attribute);
-  value = text.str();
-  return success();
-}
-
-LogicalResult Reader::term(StringRef key, NamedAttribute term,
-                           Filter &filter) const {
-  StringRef name = term.getName();
-  auto text = dyn_cast<StringAttr>(term.getValue());
-  Filter::Value value;
-  auto expectsTerm = [&](const Twine &what) {
-    return expects(key, what + " for '" + name + "'", term.getValue());
-  };
-  if (!text || text != "*") {
-    std::optional<int64_t> number = toInteger(term.getValue());
-    if (name == kPass) {
-      if (!text || !llvm::is_contained({"F", "B", "BI", "BW"}, text.getValue()))
-        return expectsTerm("\"F\", \"B\", \"BI\", \"BW\" or \"*\"");
-      value = text.str();
-    } else if (name == kSegment || name == kStage) {
-      if (!number || *number < 0)
-        return expectsTerm("a whole number or \"*\"");
-      value = *number;
-    } else {
-      if (!number && !text)
-        return expectsTerm("a whole number, a string or \"*\"");
-      if (number)
-        value = *number;
-      else
-        value = text.str();
-    }
-  }
-  filter.terms.emplace_back(name.str(), value);
-  return success();
-}
-
-LogicalResult Reader::filter(StringRef key, Attribute value,
-                             Filter &filter) const {
-  auto terms = dyn_cast_or_null<DictionaryAttr>(value);
-  if (!terms)
-    return expects(key, "a filter, as {layer = 3}", value);
-  for (NamedAttribute entry : terms)
-    if (failed(term(key, entry, filter)))
-      return failure();
-  return success();
-}
-
-LogicalResult Reader::filter(StringRef key, Filter &result) const {
-  return filter(key, entries.get(key), result);
-}
-
-LogicalResult
-Reader::groups(StringRef key,
-               SmallVectorImpl<SmallVector<Filter>> &groups) const {
-  auto list = dyn_cast_or_null<ArrayAttr>(entries.get(key));
-  if (!list || list.size() < 2)
-    return expects(key, "a list of two groups of filters or more",
-                   entries.get(key));
-  for (Attribute element : list) {
-    auto filters = dyn_cast<ArrayAttr>(element);
-    if (!filters || filters.empty())
-      return expects(key, "each group to be a list of filters", element);
-    groups.emplace_back();
-    for (Attribute value : filters)
-      if (failed(filter(key, value, groups.back().emplace_back())))
-        return failure();
-  }
-  return success();
-}
 
 //===----------------------------------------------------------------------===//
 // The list
@@ -271,28 +22,28 @@ namespace {
 
 class ListReader {
 public:
-  explicit ListReader(function_ref<void(const Twine &)> report)
+  explicit ListReader(function_ref<void(int64_t, const Twine &)> report)
       : report(report) {}
   LogicalResult read(Attribute attribute, int64_t number);
   LogicalResult verifyMicroBatches() const;
   Directives result;
 
 private:
-  LogicalResult place(const Reader &reader, int64_t number);
-  LogicalResult split(const Reader &reader, int64_t number);
-  LogicalResult order(const Reader &reader, int64_t number);
-  LogicalResult schedule(const Reader &reader, int64_t number);
-  LogicalResult recompute(const Reader &reader, int64_t number);
-  LogicalResult options(const Reader &reader, int64_t number);
+  LogicalResult place(const DirectiveReader &reader, int64_t number);
+  LogicalResult split(const DirectiveReader &reader, int64_t number);
+  LogicalResult order(const DirectiveReader &reader, int64_t number);
+  LogicalResult schedule(const DirectiveReader &reader, int64_t number);
+  LogicalResult recompute(const DirectiveReader &reader, int64_t number);
+  LogicalResult options(const DirectiveReader &reader, int64_t number);
 
-  function_ref<void(const Twine &)> report;
+  function_ref<void(int64_t, const Twine &)> report;
   /// The directive that set an option.
   llvm::StringMap<int64_t> setBy;
 };
 
 } // namespace
 
-LogicalResult ListReader::place(const Reader &reader, int64_t number) {
+LogicalResult ListReader::place(const DirectiveReader &reader, int64_t number) {
   PlaceDirective place;
   place.number = number;
   std::string stream = "compute";
@@ -326,7 +77,7 @@ LogicalResult ListReader::place(const Reader &reader, int64_t number) {
   return success();
 }
 
-LogicalResult ListReader::split(const Reader &reader, int64_t number) {
+LogicalResult ListReader::split(const DirectiveReader &reader, int64_t number) {
   SplitDirective split;
   split.number = number;
   if (result.split)
@@ -351,7 +102,7 @@ LogicalResult ListReader::split(const Reader &reader, int64_t number) {
   return success();
 }
 
-LogicalResult ListReader::order(const Reader &reader, int64_t number) {
+LogicalResult ListReader::order(const DirectiveReader &reader, int64_t number) {
   OrderDirective order;
   order.number = number;
   if (failed(reader.keys({"filters"})) ||
@@ -361,7 +112,8 @@ LogicalResult ListReader::order(const Reader &reader, int64_t number) {
   return success();
 }
 
-LogicalResult ListReader::schedule(const Reader &reader, int64_t number) {
+LogicalResult ListReader::schedule(const DirectiveReader &reader,
+                                   int64_t number) {
   ScheduleDirective schedule;
   schedule.number = number;
   if (result.schedule)
@@ -389,7 +141,8 @@ LogicalResult ListReader::schedule(const Reader &reader, int64_t number) {
   return success();
 }
 
-LogicalResult ListReader::recompute(const Reader &reader, int64_t number) {
+LogicalResult ListReader::recompute(const DirectiveReader &reader,
+                                    int64_t number) {
   RecomputeDirective recompute;
   recompute.number = number;
   if (failed(reader.keys({"filter"})) ||
@@ -399,7 +152,8 @@ LogicalResult ListReader::recompute(const Reader &reader, int64_t number) {
   return success();
 }
 
-LogicalResult ListReader::options(const Reader &reader, int64_t number) {
+LogicalResult ListReader::options(const DirectiveReader &reader,
+                                  int64_t number) {
   constexpr StringRef kKeys[] = {"prefetch", "buffering", "costs",
                                  "memory_limit"};
   OptionsDirective &options = result.options;
@@ -425,12 +179,12 @@ LogicalResult ListReader::read(Attribute attribute, int64_t number) {
   auto entries = dyn_cast<DictionaryAttr>(attribute);
   auto op = entries ? entries.getAs<StringAttr>("op") : StringAttr();
   if (!op) {
-    report("directive #" + Twine(number) +
-           (entries ? ": expects key 'op' with a string"
-                    : ": expects a dictionary with the key 'op'"));
+    report(number, "directive #" + Twine(number) +
+                       (entries ? ": expects key 'op' with a string"
+                                : ": expects a dictionary with the key 'op'"));
     return failure();
   }
-  Reader reader(entries, number, op.getValue(), report);
+  DirectiveReader reader(entries, number, op.getValue(), report);
   if (op == "place")
     return place(reader, number);
   if (op == "split")
@@ -461,12 +215,13 @@ LogicalResult ListReader::verifyMicroBatches() const {
     for (const auto &[name, value] : filter.terms) {
       if (name != tag || (legal && (!value || value->index() == 0)))
         continue;
-      report(directiveName(number, op) +
-             (legal ? ": expects a whole number or \"*\" for '" + Twine(tag) +
-                          "' in " + Twine(filter.text())
-                    : ": is the same for all micro-batches: its filter has "
-                      "no '" +
-                          Twine(tag) + "'"));
+      report(number,
+             directiveName(number, op) +
+                 (legal ? ": expects a whole number or \"*\" for '" +
+                              Twine(tag) + "' in " + Twine(filter.text())
+                        : ": is the same for all micro-batches: its filter has "
+                          "no '" +
+                              Twine(tag) + "'"));
       return failure();
     }
     return success();
@@ -485,9 +240,9 @@ LogicalResult ListReader::verifyMicroBatches() const {
   return success();
 }
 
-FailureOr<Directives>
-mlir::piper::parseDirectives(ArrayRef<Attribute> list,
-                             function_ref<void(const Twine &)> report) {
+FailureOr<Directives> mlir::piper::parseDirectives(
+    ArrayRef<Attribute> list,
+    function_ref<void(int64_t, const Twine &)> report) {
   ListReader reader(report);
   for (auto [index, attribute] : llvm::enumerate(list))
     if (failed(reader.read(attribute, index + 1)))
@@ -555,7 +310,7 @@ FailureOr<Directives> mlir::piper::readDirectives(ModuleOp module) {
   if (!list)
     return Directives();
   FailureOr<Directives> directives =
-      parseDirectives(list.getValue(), [&](const Twine &message) {
+      parseDirectives(list.getValue(), [&](int64_t, const Twine &message) {
         module.emitError() << message.str();
       });
   if (failed(directives) || (getLevel(module) != Level::Model &&

@@ -66,6 +66,7 @@ private:
   DenseSet<Value> ofParameters, ofBody;
   DenseMap<Operation *, Part> parts;
   SmallVector<Segment> segments;
+  int64_t bodySegments = 0;
   /// Old values to the results of the new tasks.
   IRMapping replaced;
   Value count;
@@ -243,6 +244,8 @@ void Outliner::replace(Segment &segment, int64_t ordinal) {
   TaskOp task =
       createTask(builder, segment.ops.front()->getLoc(), body, operands,
                  segment.pass, segment.tags, random ? ordinal : 0);
+  if (segment.pass == PassKind::F)
+    task.setSegment(bodySegments++);
   replaced.map(ValueRange(outputs), task.getOuts());
   if (!count)
     for (Value output : outputs)

@@ -1,17 +1,61 @@
 // Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Prints the directives of a module as JSON.
 
+#include "Piper/Transforms/Directive.h"
+#include "Piper/Transforms/DirectiveJSON.h"
 #include "Piper/Transforms/Passes.h"
+
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/ToolOutputFile.h"
 
 namespace mlir::piper {
 #define GEN_PASS_DEF_PIPERPRINTDIRECTIVES
 #include "Piper/Transforms/Passes.h.inc"
 } // namespace mlir::piper
 
+using namespace mlir;
+using namespace mlir::piper;
+
+static LogicalResult writeText(ModuleOp module, StringRef path,
+                               StringRef text) {
+  if (path == "-") {
+    llvm::errs() << text;
+    return success();
+  }
+  std::string problem;
+  auto file = openOutputFile(path, &problem);
+  if (!file)
+    return module.emitError() << problem;
+  file->os() << text;
+  file->os().flush();
+  if (std::error_code code = file->os().error()) {
+    file->os().clear_error();
+    return module.emitError()
+           << "cannot write '" << path << "': " << code.message();
+  }
+  file->keep();
+  return success();
+}
+
 namespace {
-class PiperPrintDirectivesPass : public mlir::piper::impl::PiperPrintDirectivesBase<PiperPrintDirectivesPass> {
+class PiperPrintDirectivesPass
+    : public mlir::piper::impl::PiperPrintDirectivesBase<
+          PiperPrintDirectivesPass> {
 public:
   using Base::Base;
-  void runOnOperation() override {}
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (failed(readDirectives(module)))
+      return signalPassFailure();
+    auto list = module->getAttrOfType<ArrayAttr>(
+        PiperDialect::DirectivesAttrHelper::getNameStr());
+    std::string text =
+        printDirectives(list ? list.getValue() : ArrayRef<Attribute>());
+    if (failed(writeText(module, output, text)))
+      return signalPassFailure();
+    markAllAnalysesPreserved();
+  }
 };
 } // namespace

@@ -97,9 +97,11 @@ struct Directives {
 std::string directiveName(int64_t number, StringRef op);
 
 /// Reads a list of dictionaries, as in `piper.directives`. What is wrong with
-/// it is one message, which names the directive and the key.
-FailureOr<Directives> parseDirectives(ArrayRef<Attribute> list,
-                                      function_ref<void(const Twine &)> report);
+/// it is one message, which names the directive and the key; `report` gets the
+/// number of the directive as well.
+FailureOr<Directives>
+parseDirectives(ArrayRef<Attribute> list,
+                function_ref<void(int64_t, const Twine &)> report);
 
 /// From `piper.directives` of the module, none if absent. Emits an error at the
 /// module for anything malformed, and from level 1 on for a tag that no task
