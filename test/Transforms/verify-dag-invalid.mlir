@@ -179,3 +179,72 @@ module attributes {piper.level = #piper.level<dag>} {
     return %a : tensor<4xf32>
   }
 }
+
+// -----
+
+module attributes {piper.level = #piper.level<dag>} {
+  // expected-error @below {{'piper.mesh' op cannot stand in a module of tasks: expects functions and programs}}
+  piper.mesh @mesh ["pp"] = [2]
+}
+
+// -----
+
+module attributes {piper.level = #piper.level<dag>} {
+  func.func @train(%w: tensor<2x4xf32> {piper.param = #piper.param<"w">}) {
+    // expected-error @below {{expects a step input but got state}}
+    %a = piper.micro_batch %w[1] : tensor<2x4xf32> -> tensor<4xf32>
+    return
+  }
+}
+
+// -----
+
+module attributes {piper.level = #piper.level<dag>} {
+  func.func @train(%x: tensor<2x2x4xf32> {piper.input = #piper.input<"x", split = 0>}) {
+    %a = piper.micro_batch %x[1] : tensor<2x2x4xf32> -> tensor<2x4xf32>
+    // expected-error @below {{expects a step input but got a result of the step}}
+    %b = piper.micro_batch %a[1] : tensor<2x4xf32> -> tensor<4xf32>
+    return
+  }
+}
+
+// -----
+
+!here = !piper.dist<tensor<4xf32>, on [pp = 0]>
+module attributes {piper.level = #piper.level<dag>} {
+  // expected-error @below {{expects argument #0 to have a ranked tensor type but got '!piper.dist<tensor<4xf32>, on [pp = 0]>'}}
+  func.func @train(%x: !here {piper.param = #piper.param<"x">}) {
+    return
+  }
+}
+
+// -----
+
+!here = !piper.dist<tensor<4xf32>, on [pp = 0]>
+module attributes {piper.level = #piper.level<dag>} {
+  func.func private @neg(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %a = piper.neg %x : tensor<4xf32>
+    return %a : tensor<4xf32>
+  }
+  func.func @train(%x: tensor<4xf32> {piper.input = #piper.input<"x">}) {
+    // expected-error @below {{expects result #0 to have no coordinates but got '!piper.dist<tensor<4xf32>, on [pp = 0]>'}}
+    %a = piper.task @neg(%x) pass = F : (tensor<4xf32>) -> !here
+    return
+  }
+}
+
+// -----
+
+module attributes {piper.level = #piper.level<programs>} {
+  func.func private @neg(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %a = piper.neg %x : tensor<4xf32>
+    return %a : tensor<4xf32>
+  }
+  piper.program @p target = <cpu, threads = 1> {
+    piper.entry @eval(%x: tensor<4xf32> {piper.input = #piper.input<"x">}) -> () {
+      // expected-error @below {{cannot have operands of 'into' in a program}}
+      %a = piper.task @neg(%x) into(%x) pass = F : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      piper.return
+    }
+  }
+}

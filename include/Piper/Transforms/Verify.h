@@ -21,9 +21,14 @@ StringRef findTypeProblem(Type type);
 /// Level 0, and what `piper-verify-model` promises. Emits one error per place.
 LogicalResult verifyModel(ModuleOp module);
 
-/// The structure of levels 1 to 3: bodies are straight lines of compute ops on
-/// tensors that can be stored, entry points hold only tasks. Emits an error.
+/// The structure of levels 1 to 4: bodies are straight lines of compute ops on
+/// tensors that can be stored; entry points hold tasks, views of micro-batches
+/// and what moves values at that level. Emits an error.
 LogicalResult verifyTasks(ModuleOp module);
+
+/// Levels 1 and 2: each state of `train` has one next value of its type, each
+/// trainable parameter at most one update. Emits an error.
+LogicalResult verifyState(func::FuncOp train);
 
 } // namespace mlir::piper
 

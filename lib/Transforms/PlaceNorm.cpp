@@ -1,0 +1,91 @@
+// Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The norm of gradients that lie on several coordinates: a table on each, of
+// the gradients that count there, with zeros for the others. The tables are
+// integers, so their sum has the same bits as the table of all.
+
+#include "PlaceEntry.h"
+
+using namespace mlir;
+using namespace mlir::piper;
+
+/// The counts of the gradients `indices` in a vector of all, zero elsewhere.
+static Value spread(OpBuilder &builder, Location loc, Value counts,
+                    ArrayRef<int64_t> indices, int64_t all) {
+  auto vector = [&](int64_t size) {
+    return RankedTensorType::get({size}, builder.getI64Type());
+  };
+  SmallVector<Value> pieces;
+  auto addZeros = [&](int64_t size) {
+    if (size > 0)
+      pieces.push_back(ConstantOp::create(
+          builder, loc,
+          DenseElementsAttr::get(vector(size), builder.getI64IntegerAttr(0))));
+  };
+  int64_t end = 0;
+  for (size_t first = 0, last = 0; first < indices.size(); first = last) {
+    // A run of gradients side by side.
+    while (last < indices.size() &&
+           indices[last] - indices[first] == static_cast<int64_t>(last - first))
+      ++last;
+    addZeros(indices[first] - end);
+    int64_t size = last - first;
+    pieces.push_back(size == static_cast<int64_t>(indices.size())
+                         ? counts
+                         : SliceOp::create(builder, loc, vector(size), counts,
+                                           static_cast<int64_t>(first)));
+    end = indices[last - 1] + 1;
+  }
+  addZeros(all - end);
+  if (pieces.size() == 1)
+    return pieces.front();
+  return ConcatOp::create(builder, loc, vector(all), pieces,
+                          builder.getI64IntegerAttr(0));
+}
+
+static func::FuncOp buildTable(BodyTable &bodies, Location loc,
+                               TypeRange gradients, ArrayRef<int64_t> indices,
+                               int64_t all) {
+  return bodies.build(
+      "norm_table", loc, gradients,
+      [&](OpBuilder &builder, ValueRange operands) -> SmallVector<Value> {
+        auto vector = [&](int64_t size) {
+          return RankedTensorType::get({size}, builder.getI64Type());
+        };
+        auto table = NormTableOp::create(
+            builder, loc, vector(NormTableOp::kDigits),
+            vector(static_cast<int64_t>(indices.size())), operands);
+        return {table.getSum(),
+                spread(builder, loc, table.getNonfinite(), indices, all)};
+      });
+}
+
+void EntryPlacer::splitTable(TaskOp task) {
+  // A gradient on several coordinates counts on the first.
+  std::map<int64_t, SmallVector<int64_t>> counted;
+  SmallVector<Value> gradients;
+  for (auto [index, gradient] : llvm::enumerate(task.getInputs())) {
+    gradients.push_back(read(gradient, target(gradient)));
+    counted[getCoordinates(gradients.back().getType()).front()].push_back(
+        index);
+  }
+  OpBuilder builder(cursor);
+  for (auto &[coordinate, indices] : counted) {
+    SmallVector<Value> operands = llvm::map_to_vector(
+        indices, [&](int64_t index) { return gradients[index]; });
+    SmallVector<Type> types = llvm::map_to_vector(operands, [](Value value) {
+      return Type(getLocalTensor(value.getType()));
+    });
+    func::FuncOp body = buildTable(shared.bodies, task.getLoc(), types, indices,
+                                   gradients.size());
+    TaskOp table = createTask(builder, task.getLoc(), body, operands,
+                              task.getPass(), task.getTagsAttr());
+    for (auto [whole, part] :
+         llvm::zip_equal(task.getResults(), table.getResults())) {
+      part.setType(sets.distribute(part.getType(), sets.get(coordinate)));
+      sums[whole].push_back(part);
+    }
+  }
+  replaced.push_back(task);
+}
