@@ -31,9 +31,10 @@ public:
       PIPER_RETURN_IF_ERROR(checkValue(v));
     PIPER_RETURN_IF_ERROR(checkStatePairs());
     PIPER_RETURN_IF_ERROR(checkInputs());
+    PIPER_RETURN_IF_ERROR(checkViews());
     for (size_t i = 0; i < entry.instructions.size(); ++i)
-      PIPER_RETURN_IF_ERROR(checkInstruction(
-          entry.instructions[i], describeInstruction(program, entry, i)));
+      PIPER_RETURN_IF_ERROR(
+          checkInstruction(i, describeInstruction(program, entry, i)));
     PIPER_RETURN_IF_ERROR(checkBindings(entry.outputs, "output"));
     for (const Binding &output : entry.outputs)
       PIPER_RETURN_IF_ERROR(checkAvailable(output, "output"));
@@ -104,14 +105,162 @@ private:
       available[input.value] = true;
       PIPER_RETURN_IF_ERROR(checkRange(value.offset, value.type.numBytes(),
                                        entry.peakBytes, kAlignment, what));
+      // The micro-batches are a dimension without a name.
+      size_t rank = value.type.shape.size() - (input.split >= 0 ? 1 : 0);
+      if (input.split >= 0)
+        PIPER_RETURN_IF_ERROR(
+            checkIndex(input.split, value.type.shape.empty() ? 0 : rank,
+                       what + ", dimension cut into micro-batches"));
       if (!input.dims.empty())
-        PIPER_RETURN_IF_ERROR(checkCount(
-            input.dims.size(), value.type.shape.size(), what + ", dimensions"));
+        PIPER_RETURN_IF_ERROR(
+            checkCount(input.dims.size(), rank, what + ", dimensions"));
     }
     return Status::success();
   }
 
-  Status checkInstruction(const Instruction &call, const std::string &what) {
+  /// Parts of inputs: nothing makes them.
+  Status checkViews() {
+    for (size_t v = 0; v < entry.values.size(); ++v) {
+      const EntryValue &view = entry.values[v];
+      if (view.viewOf < 0)
+        continue;
+      std::string what = "value " + std::to_string(v) + where;
+      auto isViewed = [&](const Binding &input) {
+        return input.value == view.viewOf;
+      };
+      if (std::none_of(entry.inputs.begin(), entry.inputs.end(), isViewed))
+        return Status::error(what + " is a part of value " +
+                             std::to_string(view.viewOf) +
+                             ", which is no input");
+      if (available[v])
+        return Status::error(what + " is a part of an input but also " +
+                             "another input or state");
+      const EntryValue &input = entry.values[view.viewOf];
+      PIPER_RETURN_IF_ERROR(
+          checkRange(view.offset - input.offset, view.type.numBytes(),
+                     input.type.numBytes(), elementBytes(view.type.element),
+                     what + " in input value " + std::to_string(view.viewOf)));
+      available[v] = true;
+    }
+    return Status::success();
+  }
+
+  Status checkInstruction(size_t index, const std::string &what) {
+    const Instruction &instruction = entry.instructions[index];
+    PIPER_RETURN_IF_ERROR(checkWaits(index, what));
+    if (instruction.kind == Instruction::Kind::Task)
+      return checkTask(instruction, what);
+    if (instruction.id < 0 || instruction.id >= entry.numOps)
+      return Status::error(what + ": expects an id from 0 to " +
+                           std::to_string(entry.numOps - 1) + " but got " +
+                           std::to_string(instruction.id));
+    PIPER_RETURN_IF_ERROR(instruction.kind == Instruction::Kind::AllReduce
+                              ? checkReduction(instruction, what)
+                              : checkMessage(instruction, what));
+    PIPER_RETURN_IF_ERROR(checkMessageValues(instruction, what));
+    return makeResults(instruction, what);
+  }
+
+  Status checkWaits(size_t index, const std::string &what) {
+    const Instruction &instruction = entry.instructions[index];
+    for (int32_t wait : instruction.waits) {
+      if (wait < 0 || size_t(wait) >= index)
+        return Status::error(what +
+                             ": expects to wait for an earlier instruction "
+                             "but got " +
+                             std::to_string(wait));
+      if (entry.instructions[wait].stream() == instruction.stream())
+        return Status::error(what + " waits for instruction " +
+                             std::to_string(wait) + " of its own stream");
+    }
+    return Status::success();
+  }
+
+  Status checkMessage(const Instruction &message, const std::string &what) {
+    bool sends = message.kind == Instruction::Kind::Send;
+    if (message.peer < 0 || message.peer == program.coordinate)
+      return Status::error(what +
+                           ": expects another coordinate at the other end "
+                           "but got " +
+                           std::to_string(message.peer));
+    PIPER_RETURN_IF_ERROR(
+        checkCount(message.operands.size(), sends, what + ", operands"));
+    return checkCount(message.results.size(), !sends, what + ", results");
+  }
+
+  Status checkReduction(const Instruction &reduction, const std::string &what) {
+    const std::vector<int32_t> &members = reduction.members;
+    for (size_t m = 0; m < members.size(); ++m)
+      if (members[m] < 0 || (m > 0 && members[m] <= members[m - 1]))
+        return Status::error(what + ": expects ascending members");
+    auto isMember = [&](int32_t coordinate) {
+      return std::binary_search(members.begin(), members.end(), coordinate);
+    };
+    if (!isMember(program.coordinate))
+      return Status::error(what + ": coordinate " +
+                           std::to_string(program.coordinate) +
+                           " is no member");
+    if (reduction.terms.empty())
+      return Status::error(what + " has no terms");
+    for (int32_t term : reduction.terms)
+      if (!isMember(term))
+        return Status::error(what + ": expects terms of members but got " +
+                             std::to_string(term));
+    PIPER_RETURN_IF_ERROR(
+        checkCount(reduction.operands.size(),
+                   std::count(reduction.terms.begin(), reduction.terms.end(),
+                              program.coordinate),
+                   what + ", operands"));
+    if (reduction.results.size() > 1)
+      return Status::error(what + ": expects at most one result but got " +
+                           std::to_string(reduction.results.size()));
+    return Status::success();
+  }
+
+  /// The values of a message or reduction are there, and of one type.
+  Status checkMessageValues(const Instruction &message,
+                            const std::string &what) {
+    const TensorType *type = nullptr;
+    for (const auto *values : {&message.operands, &message.results})
+      for (int32_t value : *values) {
+        PIPER_RETURN_IF_ERROR(
+            checkIndex(value, entry.values.size(), what + ", value"));
+        const TensorType &mine = entry.values[value].type;
+        if (type)
+          PIPER_RETURN_IF_ERROR(checkSameType(mine, *type, what));
+        type = &mine;
+      }
+    for (int32_t operand : message.operands)
+      PIPER_RETURN_IF_ERROR(checkMade(operand, what));
+    bool isSummable = !type || type->element == ElementType::F32 ||
+                      type->element == ElementType::F64 ||
+                      type->element == ElementType::I32 ||
+                      type->element == ElementType::I64;
+    if (message.terms.size() > 1 && !isSummable)
+      return Status::error(what +
+                           ": expects a sum of f32, f64, i32 or i64 but got " +
+                           type->str());
+    return Status::success();
+  }
+
+  Status checkMade(int32_t operand, const std::string &what) {
+    if (available[operand])
+      return Status::success();
+    return Status::error(what + " reads value " + std::to_string(operand) +
+                         " before it is made");
+  }
+
+  Status makeResults(const Instruction &instruction, const std::string &what) {
+    for (int32_t result : instruction.results) {
+      if (available[result])
+        return Status::error(what + " makes value " + std::to_string(result) +
+                             " a second time");
+      available[result] = true;
+    }
+    return Status::success();
+  }
+
+  Status checkTask(const Instruction &call, const std::string &what) {
     PIPER_RETURN_IF_ERROR(checkIndex(call.function, program.functions.size(),
                                      what + ", function"));
     const Function &function = program.functions[call.function];
@@ -120,15 +269,8 @@ private:
     PIPER_RETURN_IF_ERROR(
         checkList(call.results, function.results, what + ", result"));
     for (int32_t operand : call.operands)
-      if (!available[operand])
-        return Status::error(what + " reads value " + std::to_string(operand) +
-                             " before it is made");
-    for (int32_t result : call.results) {
-      if (available[result])
-        return Status::error(what + " makes value " + std::to_string(result) +
-                             " a second time");
-      available[result] = true;
-    }
+      PIPER_RETURN_IF_ERROR(checkMade(operand, what));
+    PIPER_RETURN_IF_ERROR(makeResults(call, what));
     static const char *const passes[] = {"F", "B", "BI",  "BW",
                                          "R", "U", "once"};
     if (std::find(std::begin(passes), std::end(passes), call.pass) ==

@@ -24,6 +24,19 @@ std::string piper::rt::describeInstruction(const Program &program,
                                            int64_t instruction) {
   const Instruction &call = entry.instructions[instruction];
   std::string text = "instruction " + std::to_string(instruction) + " (";
+  std::string end = ") of entry point " + quote(entry.name);
+  switch (call.kind) {
+  case Instruction::Kind::Task:
+    break;
+  case Instruction::Kind::Send:
+    return text + "send " + std::to_string(call.id) + " to " +
+           std::to_string(call.peer) + end;
+  case Instruction::Kind::Receive:
+    return text + "receive " + std::to_string(call.id) + " from " +
+           std::to_string(call.peer) + end;
+  case Instruction::Kind::AllReduce:
+    return text + "reduce " + std::to_string(call.id) + end;
+  }
   bool known =
       call.function >= 0 && call.function < int64_t(program.functions.size());
   text +=
@@ -32,7 +45,7 @@ std::string piper::rt::describeInstruction(const Program &program,
     text += ", " + call.tags;
   if (!call.pass.empty())
     text += ", " + call.pass;
-  return text + ") of entry point " + quote(entry.name);
+  return text + end;
 }
 
 Status piper::rt::checkType(const TensorType &type, const std::string &what) {

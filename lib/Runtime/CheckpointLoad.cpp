@@ -52,10 +52,12 @@ public:
       PIPER_RETURN_IF_ERROR(place(tensor));
     PIPER_RETURN_IF_ERROR(check());
     for (size_t s = 0; s < sources.size(); ++s)
-      if (sources[s])
+      if (sources[s]) {
         PIPER_RETURN_IF_ERROR(file.read(
             *sources[s], 0, sources[s]->numElements(),
             program.state[s].type.element, executor.stateData(int(s))));
+        executor.shareState(int(s));
+      }
     return report();
   }
 

@@ -32,12 +32,13 @@ static std::string formatNumber(double value) {
   return text;
 }
 
-/// Whether the program updates parameters by AdamW.
-static bool usesAdamW(const Program &program) {
-  for (const Function &function : program.functions)
-    for (const Function::Step &step : function.steps)
-      if (step.spec.name == "adamw")
-        return true;
+/// Whether the plan updates parameters by AdamW.
+static bool usesAdamW(const Plan &plan) {
+  for (const Program &program : plan.programs)
+    for (const Function &function : program.functions)
+      for (const Function::Step &step : function.steps)
+        if (step.spec.name == "adamw")
+          return true;
   return false;
 }
 
@@ -48,7 +49,7 @@ public:
            BatchSource &referenceSource, const CompareOptions &options)
       : executor(executor), source(source), reference(reference),
         referenceSource(referenceSource), options(options),
-        isAdamW(usesAdamW(reference.program())) {}
+        isAdamW(usesAdamW(reference.plan())) {}
 
   Status run();
 

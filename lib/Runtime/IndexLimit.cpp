@@ -50,16 +50,35 @@ static std::vector<int32_t> followOperand(const Function &function,
   return results;
 }
 
-IndexLimit piper::rt::findIndexLimit(const Program &program,
-                                     const EntryPoint &entry, int32_t value) {
-  IndexLimit limit;
+static void followValue(const Program &program, const EntryPoint &entry,
+                        int32_t value, IndexLimit &limit) {
   std::vector<bool> same(entry.values.size());
-  same[value] = true;
+  for (size_t v = 0; v < entry.values.size(); ++v)
+    same[v] = int32_t(v) == value || entry.values[v].viewOf == value;
   for (const Instruction &call : entry.instructions)
     for (size_t o = 0; o < call.operands.size(); ++o)
-      if (same[call.operands[o]])
+      if (call.kind == Instruction::Kind::Task && same[call.operands[o]])
         for (int32_t result :
              followOperand(program.functions[call.function], int32_t(o), limit))
           same[call.results[result]] = true;
-  return limit;
+}
+
+std::vector<IndexLimit> piper::rt::findIndexLimits(const Program &program,
+                                                   const EntryPoint &entry) {
+  std::vector<IndexLimit> limits(entry.inputs.size());
+  for (size_t i = 0; i < limits.size(); ++i)
+    followValue(program, entry, entry.inputs[i].value, limits[i]);
+  return limits;
+}
+
+std::vector<IndexLimit> piper::rt::findIndexLimits(const Plan &plan,
+                                                   const EntryPoint &entry) {
+  std::vector<IndexLimit> limits(entry.inputs.size());
+  for (const Program &program : plan.programs)
+    if (const EntryPoint *mine = program.findEntry(entry.name))
+      for (const Binding &input : mine->inputs)
+        for (size_t i = 0; i < limits.size(); ++i)
+          if (entry.inputs[i].name == input.name)
+            followValue(program, *mine, input.value, limits[i]);
+  return limits;
 }

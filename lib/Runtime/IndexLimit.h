@@ -23,10 +23,15 @@ struct IndexLimit {
   }
 };
 
-/// What the uses of value `value` of the entry point as ids of an embedding or
-/// labels of a cross entropy allow, looked for through views.
-IndexLimit findIndexLimit(const Program &program, const EntryPoint &entry,
-                          int32_t value);
+/// By input of the entry point: what its uses as ids of an embedding or labels
+/// of a cross entropy allow, looked for through views and micro-batches.
+std::vector<IndexLimit> findIndexLimits(const Program &program,
+                                        const EntryPoint &entry);
+
+/// The same over all programs of a plan. `entry` is that of what one device
+/// would have (Executor::program).
+std::vector<IndexLimit> findIndexLimits(const Plan &plan,
+                                        const EntryPoint &entry);
 
 } // namespace piper::rt
 

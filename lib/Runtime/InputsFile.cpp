@@ -25,15 +25,15 @@ class InputsFile : public BatchSource {
 public:
   explicit InputsFile(SafetensorsFile file) : file(std::move(file)) {}
 
-  Status bind(const Program &program, const EntryPoint &entry);
+  Status bind(const EntryPoint &entry, const std::vector<IndexLimit> &limits);
   Status fill(int64_t iteration,
               const std::vector<MutableBytes> &buffers) override;
   int64_t count() const override { return steps; }
   const std::string &path() const override { return file.path(); }
 
 private:
-  Status bindInput(const Program &program, const EntryPoint &entry,
-                   const Binding &binding);
+  Status bindInput(const EntryPoint &entry, const Binding &binding,
+                   const IndexLimit &limit);
   Status checkIndices(const FileInput &input, int64_t iteration,
                       const void *data) const;
   Status fail(const std::string &message) const {
@@ -46,8 +46,8 @@ private:
 };
 } // namespace
 
-Status InputsFile::bindInput(const Program &program, const EntryPoint &entry,
-                             const Binding &binding) {
+Status InputsFile::bindInput(const EntryPoint &entry, const Binding &binding,
+                             const IndexLimit &limit) {
   const SafetensorsFile::Tensor *tensor = file.find(binding.name);
   if (!tensor)
     return fail("there is no tensor for the input '" + binding.name + "'");
@@ -70,18 +70,16 @@ Status InputsFile::bindInput(const Program &program, const EntryPoint &entry,
                 " steps but the tensors before it have " +
                 std::to_string(steps));
   steps = tensor->shape[0];
-  FileInput input{tensor, type, {}};
-  if (type.element == ElementType::I32 || type.element == ElementType::I64)
-    input.limit = findIndexLimit(program, entry, binding.value);
-  inputs.push_back(input);
+  inputs.push_back({tensor, type, limit});
   return Status::success();
 }
 
-Status InputsFile::bind(const Program &program, const EntryPoint &entry) {
+Status InputsFile::bind(const EntryPoint &entry,
+                        const std::vector<IndexLimit> &limits) {
   if (entry.inputs.empty())
     return fail("entry point '" + entry.name + "' has no inputs");
-  for (const Binding &binding : entry.inputs)
-    PIPER_RETURN_IF_ERROR(bindInput(program, entry, binding));
+  for (size_t i = 0; i < entry.inputs.size(); ++i)
+    PIPER_RETURN_IF_ERROR(bindInput(entry, entry.inputs[i], limits[i]));
   for (const SafetensorsFile::Tensor &tensor : file.tensors()) {
     bool isInput =
         std::any_of(entry.inputs.begin(), entry.inputs.end(),
@@ -137,13 +135,26 @@ Status InputsFile::fill(int64_t iteration,
   return Status::success();
 }
 
-Result<std::unique_ptr<BatchSource>>
-piper::rt::openInputs(const Program &program, const EntryPoint &entry,
-                      const std::string &path) {
+static Result<std::unique_ptr<BatchSource>>
+openFile(const EntryPoint &entry, const std::vector<IndexLimit> &limits,
+         const std::string &path) {
   Result<SafetensorsFile> file = SafetensorsFile::open(path);
   if (!file.ok())
     return file.takeStatus();
   auto source = std::make_unique<InputsFile>(std::move(*file));
-  PIPER_RETURN_IF_ERROR(source->bind(program, entry));
+  PIPER_RETURN_IF_ERROR(source->bind(entry, limits));
   return std::unique_ptr<BatchSource>(std::move(source));
+}
+
+Result<std::unique_ptr<BatchSource>>
+piper::rt::openInputs(const Program &program, const EntryPoint &entry,
+                      const std::string &path) {
+  return openFile(entry, findIndexLimits(program, entry), path);
+}
+
+Result<std::unique_ptr<BatchSource>>
+piper::rt::openInputs(const Executor &executor, int entry,
+                      const std::string &path) {
+  const EntryPoint &point = executor.entry(entry);
+  return openFile(point, findIndexLimits(executor.plan(), point), path);
 }

@@ -64,11 +64,27 @@ int32_t MemoryWalk::newContent(ArenaRange range) {
   content.range = range;
   content.instruction = instruction;
   content.step = step;
-  content.lastUse = position;
   contents.push_back(content);
+  use(contents.back());
   int32_t id = int32_t(contents.size()) - 1;
   map.assign(range.begin, range.end, id);
   return id;
+}
+
+void MemoryWalk::use(Content &content) {
+  if (instruction < 0)
+    return;
+  Stream stream = entry.instructions[instruction].stream();
+  content.last[int(stream)] = instruction;
+  if (stream == Stream::Compute)
+    content.lastUse = position;
+}
+
+bool MemoryWalk::isShared(const Content &content) const {
+  for (int s = 0; s < kNumStreams; ++s)
+    if (Stream(s) != Stream::Compute && content.last[s] >= 0)
+      return true;
+  return false;
 }
 
 void MemoryWalk::write(const Function &function, const Instruction &call,
@@ -77,6 +93,8 @@ void MemoryWalk::write(const Function &function, const Instruction &call,
 }
 
 std::string MemoryWalk::describePosition() const {
+  if (entry.instructions[instruction].kind != Instruction::Kind::Task)
+    return describeInstruction(program, entry, instruction);
   const Function &function =
       program.functions[entry.instructions[instruction].function];
   return "step " + std::to_string(step) + " (" +
@@ -91,6 +109,8 @@ std::string MemoryWalk::describeContent(int32_t id) const {
   if (content.instruction < 0)
     return "an input or state";
   std::string text = describeInstruction(program, entry, content.instruction);
+  if (entry.instructions[content.instruction].kind != Instruction::Kind::Task)
+    return text;
   if (content.step < 0)
     return "the workspace of " + text;
   return "step " + std::to_string(content.step) + " of " + text;
@@ -139,6 +159,9 @@ Status MemoryWalk::start() {
                                         " is taken"));
     valueContent[input.value] = newContent(range);
   }
+  for (size_t v = 0; v < entry.values.size(); ++v)
+    if (entry.values[v].viewOf >= 0)
+      valueContent[v] = valueContent[entry.values[v].viewOf];
   return Status::success();
 }
 
@@ -206,7 +229,7 @@ Status MemoryWalk::runStep(const Instruction &call,
         checkRead(rangeOf(function, call, step.operands[o]), content,
                   describePosition() + ": operand " + std::to_string(o) +
                       " was overwritten"));
-    contents[content].lastUse = position;
+    use(contents[content]);
   }
   const KernelEntry &kernel = *findKernel(step.spec.name);
   int64_t offset = viewOffsetOf(step.spec, kernel);
@@ -218,9 +241,44 @@ Status MemoryWalk::runStep(const Instruction &call,
 
 Status MemoryWalk::runInstruction(int32_t index) {
   const Instruction &call = entry.instructions[index];
-  const Function &function = program.functions[call.function];
   instruction = index;
   step = -1;
+  PIPER_RETURN_IF_ERROR(
+      call.kind == Instruction::Kind::Task ? runTask(call) : runMessage(call));
+  releaseShared();
+  return Status::success();
+}
+
+Status MemoryWalk::readValue(int32_t value, const std::string &what) {
+  int32_t content = valueContent[value];
+  PIPER_RETURN_IF_ERROR(
+      checkRead(rangeOfValue(entry.values[value]), content,
+                describePosition() + ": " + what + " was overwritten"));
+  use(contents[content]);
+  return Status::success();
+}
+
+Status MemoryWalk::runMessage(const Instruction &message) {
+  for (size_t o = 0; o < message.operands.size(); ++o)
+    PIPER_RETURN_IF_ERROR(
+        readValue(message.operands[o], "operand " + std::to_string(o)));
+  for (int32_t made : message.results) {
+    ArenaRange result = rangeOfValue(entry.values[made]);
+    for (size_t o = 0; o < message.operands.size(); ++o) {
+      ArenaRange operand = rangeOfValue(entry.values[message.operands[o]]);
+      if (overlaps(operand, result) && !equal(operand, result))
+        return Status::error(
+            describePosition() + ": the result at " + describeRange(result) +
+            " may not lie over a part of operand " + std::to_string(o) +
+            " at " + describeRange(operand));
+    }
+    valueContent[made] = newContent(result);
+  }
+  return Status::success();
+}
+
+Status MemoryWalk::runTask(const Instruction &call) {
+  const Function &function = program.functions[call.function];
   // Takes the place of whatever was there; its parts are released one by one.
   int32_t workspace =
       newContent(rangeFrom(call.workspaceOffset, function.workspaceBytes));
@@ -300,27 +358,50 @@ int64_t MemoryWalk::findChangedState() const {
   return -1;
 }
 
+void MemoryWalk::addOwned(int32_t id, std::vector<ArenaRange> &ranges) const {
+  ArenaRange range = contents[id].range;
+  map.visit(range.begin, range.end,
+            [&](int64_t begin, int64_t end, int32_t owner) {
+              if (owner == id)
+                ranges.push_back({begin, end});
+            });
+}
+
 void MemoryWalk::release() {
   if (releasedAt.empty())
     return;
-  for (int32_t id : releasedAt[position]) {
-    ArenaRange range = contents[id].range;
-    map.visit(range.begin, range.end,
-              [&](int64_t begin, int64_t end, int32_t owner) {
-                if (owner == id)
-                  released[position].push_back({begin, end});
-              });
+  for (int32_t id : releasedAt[position])
+    addOwned(id, released.afterCall[position]);
+}
+
+void MemoryWalk::releaseShared() {
+  if (sharedAt.empty())
+    return;
+  for (int32_t id : sharedAt[instruction]) {
+    SharedRelease release;
+    addOwned(id, release.ranges);
+    release.last = contents[id].last;
+    if (!release.ranges.empty())
+      released.shared.push_back(std::move(release));
   }
 }
 
-std::vector<std::vector<ArenaRange>> MemoryWalk::releases() {
+Releases MemoryWalk::releases() {
   releasedAt.assign(position + 1, {});
-  released.assign(position + 1, {});
-  for (size_t id = 0; id < contents.size(); ++id)
-    if (!contents[id].kept && contents[id].lastUse >= 0)
-      releasedAt[contents[id].lastUse].push_back(int32_t(id));
+  sharedAt.assign(entry.instructions.size(), {});
+  released.afterCall.assign(position + 1, {});
+  released.shared.clear();
+  for (size_t id = 0; id < contents.size(); ++id) {
+    const Content &content = contents[id];
+    if (content.kept)
+      continue;
+    if (isShared(content))
+      sharedAt[*std::max_element(content.last.begin(), content.last.end())]
+          .push_back(int32_t(id));
+    else if (content.lastUse >= 0)
+      releasedAt[content.lastUse].push_back(int32_t(id));
+  }
   // The walk succeeded before; the same contents get the same numbers again.
   Status again = walk();
-  return again.ok() ? std::move(released)
-                    : std::vector<std::vector<ArenaRange>>();
+  return again.ok() ? std::move(released) : Releases();
 }

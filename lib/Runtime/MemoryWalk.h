@@ -1,9 +1,10 @@
 // Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Goes through the kernel calls of an entry point and keeps, for each byte of
-// the arena, whose it is. Finds reads of overwritten values, and where memory
-// is released (for the NaN-poison mode).
+// Goes through the kernel calls and messages of an entry point in the order of
+// the program and keeps, for each byte of the arena, whose it is. Finds reads
+// of overwritten values, and where memory is released (for the NaN-poison
+// mode).
 
 #ifndef PIPER_LIB_RUNTIME_MEMORYWALK_H
 #define PIPER_LIB_RUNTIME_MEMORYWALK_H
@@ -11,6 +12,9 @@
 #include "ArenaMap.h"
 #include "Piper/Runtime/Kernel.h"
 
+#include <array>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -29,6 +33,23 @@ int64_t addressOf(const Function &function, const EntryPoint &entry,
 /// KernelEntry::viewOffset, -1 where the kernel has none.
 int64_t viewOffsetOf(const KernelSpec &spec, const KernelEntry &kernel);
 
+/// Bytes that hold nothing once several instructions, on streams of their own,
+/// have ended.
+struct SharedRelease {
+  std::vector<ArenaRange> ranges;
+  /// The last instruction of each stream that makes or reads them; -1: none.
+  std::array<int32_t, kNumStreams> last = {-1, -1, -1, -1};
+};
+
+/// Where the memory of an entry point is released.
+struct Releases {
+  /// For each kernel call (the steps of all tasks, in order): what only tasks
+  /// make and read, after the last call that does.
+  std::vector<std::vector<ArenaRange>> afterCall;
+  /// What messages and reductions make or read.
+  std::vector<SharedRelease> shared;
+};
+
 class MemoryWalk {
 public:
   /// Requires: checkEntry accepts the entry point.
@@ -38,9 +59,8 @@ public:
   /// The checks of one pass over the entry point.
   Status check();
 
-  /// For each kernel call (the steps of all instructions, in order), the bytes
-  /// that hold nothing any more after it. Requires: check() succeeded.
-  std::vector<std::vector<ArenaRange>> releases();
+  /// Requires: check() succeeded.
+  Releases releases();
 
   /// Index of the first state tensor that the entry point overwrites, or -1.
   /// Requires: check() succeeded.
@@ -53,8 +73,10 @@ private:
     /// Who made it; -1 before the first instruction.
     int32_t instruction = -1;
     int32_t step = -1;
-    /// The last kernel call that makes or reads it.
+    /// The last kernel call that makes or reads it, and the last instruction of
+    /// each stream that does.
     int64_t lastUse = -1;
+    std::array<int32_t, kNumStreams> last = {-1, -1, -1, -1};
     /// Read after the last instruction, or not ours to release.
     bool kept = false;
   };
@@ -62,6 +84,9 @@ private:
   Status walk();
   Status start();
   Status runInstruction(int32_t index);
+  Status runTask(const Instruction &call);
+  Status runMessage(const Instruction &message);
+  Status readValue(int32_t value, const std::string &what);
   Status runStep(const Instruction &call, const Function::Step &step);
   Status runKernel(const Function &function, const Instruction &call,
                    const Function::Step &step, const KernelEntry &kernel);
@@ -72,6 +97,10 @@ private:
   Status finishState(size_t state,
                      const std::multimap<int64_t, int32_t> &valuesAt);
   void release();
+  void releaseShared();
+  void addOwned(int32_t content, std::vector<ArenaRange> &ranges) const;
+  bool isShared(const Content &content) const;
+  void use(Content &content);
 
   int32_t newContent(ArenaRange range);
   /// Gives the bytes of value `value` of the function to new content.
@@ -94,9 +123,11 @@ private:
   int32_t instruction = -1;
   int32_t step = -1;
   int64_t position = -1;
-  /// Set in the second pass: contents by last use.
+  /// Set in the second pass: contents by last kernel call, and shared ones by
+  /// last instruction.
   std::vector<std::vector<int32_t>> releasedAt;
-  std::vector<std::vector<ArenaRange>> released;
+  std::vector<std::vector<int32_t>> sharedAt;
+  Releases released;
 };
 
 } // namespace piper::rt

@@ -57,7 +57,7 @@ public:
   TokenFile(InputFile file, TokenType type)
       : file(std::move(file)), type(type) {}
 
-  Status bind(const Program &program, const EntryPoint &entry);
+  Status bind(const EntryPoint &entry, const std::vector<IndexLimit> &limits);
   Status fill(int64_t iteration,
               const std::vector<MutableBytes> &buffers) override;
   int64_t count() const override { return -1; }
@@ -104,13 +104,13 @@ Status TokenFile::bindInput(const EntryPoint &entry, size_t index) {
   return Status::success();
 }
 
-Status TokenFile::bind(const Program &program, const EntryPoint &entry) {
+Status TokenFile::bind(const EntryPoint &entry,
+                       const std::vector<IndexLimit> &limits) {
   // An i32 input holds no more.
   int64_t below = int64_t(1) << 31;
   for (size_t i = 0; i < entry.inputs.size(); ++i) {
     PIPER_RETURN_IF_ERROR(bindInput(entry, i));
-    below = std::min(
-        below, findIndexLimit(program, entry, entry.inputs[i].value).below);
+    below = std::min(below, limits[i].below);
   }
   if (inputs.empty())
     return Status::error("entry point '" + entry.name +
@@ -176,13 +176,26 @@ Status TokenFile::fill(int64_t iteration,
   return Status::success();
 }
 
-Result<std::unique_ptr<BatchSource>>
-piper::rt::openTokens(const Program &program, const EntryPoint &entry,
-                      const std::string &path, TokenType type) {
+static Result<std::unique_ptr<BatchSource>>
+openFile(const EntryPoint &entry, const std::vector<IndexLimit> &limits,
+         const std::string &path, TokenType type) {
   Result<InputFile> file = InputFile::open(path);
   if (!file.ok())
     return file.takeStatus();
   auto source = std::make_unique<TokenFile>(std::move(*file), type);
-  PIPER_RETURN_IF_ERROR(source->bind(program, entry));
+  PIPER_RETURN_IF_ERROR(source->bind(entry, limits));
   return std::unique_ptr<BatchSource>(std::move(source));
+}
+
+Result<std::unique_ptr<BatchSource>>
+piper::rt::openTokens(const Program &program, const EntryPoint &entry,
+                      const std::string &path, TokenType type) {
+  return openFile(entry, findIndexLimits(program, entry), path, type);
+}
+
+Result<std::unique_ptr<BatchSource>>
+piper::rt::openTokens(const Executor &executor, int entry,
+                      const std::string &path, TokenType type) {
+  const EntryPoint &point = executor.entry(entry);
+  return openFile(point, findIndexLimits(executor.plan(), point), path, type);
 }

@@ -50,7 +50,7 @@ public:
     if (options.tracePath.empty())
       return Status::success();
     if (executor.times(entry).size() !=
-        executor.entry(entry).instructions.size())
+        executor.plan().programs[0].entries[entry].instructions.size())
       return Status::error("a trace needs an executor that takes times");
     Result<TraceFile> file = TraceFile::open(
         options.tracePath, executor.program(), executor.entry(entry));
@@ -151,15 +151,17 @@ Result<TrainSummary> piper::rt::train(Executor &executor, BatchSource &source,
 // Evaluation
 //===----------------------------------------------------------------------===//
 
-static Status checkChangesNoState(const Program &program,
-                                  const EntryPoint &entry) {
-  MemoryWalk walk(program, entry);
-  PIPER_RETURN_IF_ERROR(walk.check());
-  int64_t changed = walk.findChangedState();
-  if (changed < 0)
-    return Status::success();
-  return Status::error("entry point '" + entry.name + "' changes state '" +
-                       program.state[changed].name + "'");
+static Status checkChangesNoState(const Plan &plan, const std::string &name) {
+  for (const Program &program : plan.programs) {
+    const EntryPoint &entry = *program.findEntry(name);
+    MemoryWalk walk(program, entry);
+    PIPER_RETURN_IF_ERROR(walk.check());
+    int64_t changed = walk.findChangedState();
+    if (changed >= 0)
+      return Status::error("entry point '" + name + "' changes state '" +
+                           program.state[changed].name + "'");
+  }
+  return Status::success();
 }
 
 Result<EvalSummary> piper::rt::evaluate(Executor &executor, BatchSource &source,
@@ -167,8 +169,7 @@ Result<EvalSummary> piper::rt::evaluate(Executor &executor, BatchSource &source,
   Result<StepRunner> runner = StepRunner::create(executor, "eval", source);
   if (!runner.ok())
     return runner.takeStatus();
-  PIPER_RETURN_IF_ERROR(checkChangesNoState(
-      executor.program(), executor.entry(runner->entryIndex())));
+  PIPER_RETURN_IF_ERROR(checkChangesNoState(executor.plan(), "eval"));
   PIPER_RETURN_IF_ERROR(checkBatches(source, 0, steps));
   EvalSummary summary;
   double sum = 0, weights = 0;

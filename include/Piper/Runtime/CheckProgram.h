@@ -21,7 +21,8 @@ namespace piper::rt {
 /// lies at its place in the operand, or apart from it: then it is a copy.
 Status checkProgram(const Program &program);
 
-/// "instruction 5 ('block.bw', layer = 3, B) of entry point 'train'".
+/// "instruction 5 ('block.bw', layer = 3, B) of entry point 'train'",
+/// "instruction 6 (send 9 to 2) of entry point 'train'".
 std::string describeInstruction(const Program &program, const EntryPoint &entry,
                                 int64_t instruction);
 

@@ -49,6 +49,11 @@ Result<std::unique_ptr<BatchSource>> openTokens(const Program &program,
                                                 const EntryPoint &entry,
                                                 const std::string &path,
                                                 TokenType type);
+/// For an entry point of all ranks.
+Result<std::unique_ptr<BatchSource>> openTokens(const Executor &executor,
+                                                int entry,
+                                                const std::string &path,
+                                                TokenType type);
 
 /// A safetensors file with a tensor for each input of the entry point and no
 /// other: of the shape of the input with the number of steps in front. Batch i
@@ -57,6 +62,9 @@ Result<std::unique_ptr<BatchSource>> openTokens(const Program &program,
 Result<std::unique_ptr<BatchSource>> openInputs(const Program &program,
                                                 const EntryPoint &entry,
                                                 const std::string &path);
+/// For an entry point of all ranks.
+Result<std::unique_ptr<BatchSource>>
+openInputs(const Executor &executor, int entry, const std::string &path);
 
 } // namespace piper::rt
 
