@@ -1,10 +1,11 @@
 // Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Makes the program of each place: with one place, the entry points as they
-// are.
+// Makes the program of each coordinate of the mesh, or the only one of a step
+// that was not placed.
 
-#include "Accumulators.h"
+#include "PartitionEntry.h"
+#include "Piper/Transforms/Directive.h"
 #include "Piper/Transforms/Passes.h"
 #include "Piper/Transforms/Verify.h"
 
@@ -18,21 +19,21 @@ namespace mlir::piper {
 using namespace mlir;
 using namespace mlir::piper;
 
-/// Moves the block of a function into a new entry point.
-static void makeEntry(func::FuncOp function, OpBuilder &builder) {
-  OperationState state(function.getLoc(), EntryOp::getOperationName());
-  auto &properties = state.getOrAddProperties<EntryOp::Properties>();
-  properties.setSymName(function.getSymNameAttr());
-  properties.setFunctionType(TypeAttr::get(function.getFunctionType()));
-  properties.setArgAttrs(function.getArgAttrsAttr());
-  properties.setResAttrs(function.getResAttrsAttr());
-  state.addRegion()->takeBody(function.getBody());
-  auto entry = cast<EntryOp>(builder.create(state));
-  Operation *terminator = entry.getBody().front().getTerminator();
-  OpBuilder inside(terminator);
-  ReturnOp::create(inside, terminator->getLoc(), terminator->getOperands());
-  terminator->erase();
-  function.erase();
+/// The number of coordinates of a placed step.
+static FailureOr<int64_t> findMeshSize(ModuleOp module) {
+  SmallVector<MeshOp> meshes(module.getOps<MeshOp>());
+  if (meshes.size() != 1)
+    return module.emitError()
+           << "expects one 'piper.mesh' in a placed step but got "
+           << meshes.size();
+  MeshOp mesh = meshes.front();
+  if (mesh.getAxes().size() != 1 || cast<StringAttr>(mesh.getAxes()[0]) != "pp")
+    return mesh.emitOpError()
+           << "expects the axes [\"pp\"] but got " << mesh.getAxes();
+  if (mesh.getSizes()[0] > 1024)
+    return mesh.emitOpError()
+           << "expects at most 1024 coordinates but got " << mesh.getSizes()[0];
+  return mesh.getSizes()[0];
 }
 
 namespace {
@@ -41,40 +42,78 @@ class PiperPartitionPass
 public:
   using Base::Base;
   void runOnOperation() override {
-    ModuleOp module = getOperation();
-    if (failed(expectLevel(module, getArgument(), Level::DAG)) ||
-        failed(verifyTasks(module)))
-      return signalPassFailure();
+    if (failed(run(getOperation())))
+      signalPassFailure();
+  }
+
+private:
+  LogicalResult run(ModuleOp module) {
+    placed = getLevel(module) == Level::Placed;
+    if (!placed && failed(expectLevel(module, getArgument(), Level::DAG)))
+      return failure();
+    if (failed(verifyTasks(module)))
+      return failure();
+    FailureOr<Directives> directives = readDirectives(module);
+    if (failed(directives))
+      return failure();
+    FailureOr<SmallVector<ProgramOp>> programs =
+        makePrograms(module, directives->options.buffering);
+    if (failed(programs))
+      return failure();
+    AccumulatorBodies accumulators(module);
+    for (func::FuncOp entry : getEntryFunctions(module))
+      if (failed(
+              EntryPartitioner(entry, *programs, placed, accumulators).run()))
+        return failure();
+    // A body whose every call has accumulators is not called itself.
+    BodyTable(module).eraseUnused();
+    setLevel(module, Level::Programs);
+    return success();
+  }
+
+  FailureOr<SmallVector<ProgramOp>> makePrograms(ModuleOp module,
+                                                 int64_t buffering) {
     int64_t count = threads;
     if (count == 0)
       count = std::max(1u, std::thread::hardware_concurrency());
-    if (count < 1 || count > 1024) {
-      module.emitError()
-          << "option 'threads' expects 1 to 1024, or 0 for all cores, but got "
-          << count;
-      return signalPassFailure();
+    if (count < 1 || count > 1024)
+      return module.emitError()
+             << "option 'threads' expects 1 to 1024, or 0 for all cores, but "
+                "got "
+             << count;
+    int64_t coordinates = 1;
+    if (placed) {
+      FailureOr<int64_t> size = findMeshSize(module);
+      if (failed(size))
+        return failure();
+      coordinates = *size;
     }
-    SmallVector<func::FuncOp> entries = getEntryFunctions(module);
-    OpBuilder builder(&getContext());
-    OperationState state(module.getLoc(), ProgramOp::getOperationName());
-    auto &properties = state.getOrAddProperties<ProgramOp::Properties>();
-    properties.setSymName(builder.getStringAttr("main"));
-    properties.setTarget(
-        TargetAttr::get(&getContext(), builder.getStringAttr("cpu"), count));
-    state.addRegion()->emplaceBlock();
-    // A body may have the program's name: the table makes it unique.
-    auto program = cast<ProgramOp>(Operation::create(state));
-    SymbolTable(module).insert(program, module.getBody()->begin());
-    builder.setInsertionPointToEnd(&program.getBody().front());
-    AccumulatorBodies accumulators(module);
-    for (func::FuncOp entry : entries) {
-      for (auto task : entry.front().getOps<TaskOp>())
-        if (failed(accumulators.lower(task)))
-          return signalPassFailure();
-      makeEntry(entry, builder);
+    Builder builder(&getContext());
+    auto target =
+        TargetAttr::get(&getContext(), builder.getStringAttr("cpu"), count);
+    SymbolTable symbols(module);
+    // Before the first function: after the mesh, if there is one.
+    auto functions = module.getOps<func::FuncOp>();
+    Block::iterator place = functions.empty()
+                                ? module.getBody()->end()
+                                : (*functions.begin())->getIterator();
+    SmallVector<ProgramOp> programs;
+    for (int64_t coordinate = 0; coordinate < coordinates; ++coordinate) {
+      OperationState state(module.getLoc(), ProgramOp::getOperationName());
+      auto &properties = state.getOrAddProperties<ProgramOp::Properties>();
+      std::string name = placed ? "p" + std::to_string(coordinate) : "main";
+      properties.setSymName(builder.getStringAttr(name));
+      properties.setTarget(target);
+      properties.setCoordinate(placed ? coordinate : -1);
+      properties.setBuffering(placed ? buffering : 0);
+      state.addRegion()->emplaceBlock();
+      programs.push_back(cast<ProgramOp>(Operation::create(state)));
+      // A body may have the program's name: the table makes it unique.
+      symbols.insert(programs.back(), place);
     }
-    BodyTable(module).eraseUnused();
-    setLevel(module, Level::Programs);
+    return programs;
   }
+
+  bool placed = false;
 };
 } // namespace

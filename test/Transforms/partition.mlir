@@ -9,8 +9,8 @@
 
 // CHECK: module attributes {piper.level = #piper.level<programs>}
 // CHECK-NEXT: piper.program @main_{{.*}} target = <cpu, threads = 3> {
-// CHECK-NEXT: piper.entry @train(%[[X:.+]]: tensor<4xf32> {piper.input = #piper.input<"x", dims = [batch]>}) -> (tensor<4xf32> {piper.output = "y"}) {
-// CHECK-NEXT: %[[Y:.+]] = piper.task @main(%[[X]]) pass = F salt = 3 tags = <layer = 1> :
+// CHECK-NEXT: piper.entry @train(%[[X:.+]]: tensor<4xf32> {piper.input = #piper.input<"x", dims = [batch]>}) -> (tensor<4xf32> {piper.output = "y"}) attributes {ops = 1 : i64} {
+// CHECK-NEXT: %[[Y:.+]] = piper.task @main(%[[X]]) pass = F salt = 3 tags = <layer = 1> id = 0 :
 // CHECK-NEXT: piper.return %[[Y]] :
 // CHECK: piper.entry @eval(%[[X:.+]]: tensor<4xf32>
 // CHECK-NEXT: piper.return %[[X]] :
