@@ -19,7 +19,7 @@ public:
   using Set = uint32_t;
   static constexpr Set kNone = 0;
 
-  CoordinateSets() { get({}); }
+  CoordinateSets() { get(ArrayRef<int64_t>()); }
 
   /// Requires: `coordinates` ascends.
   Set get(ArrayRef<int64_t> coordinates);
