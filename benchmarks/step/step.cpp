@@ -10,7 +10,7 @@
 #include "Piper/Runtime/Step.h"
 #include "Clock.h"
 #include "KernelTimer.h"
-#include "Piper/Driver/LoadProgram.h"
+#include "Piper/Driver/LoadPlan.h"
 #include "Piper/Runtime/CPU/InstructionSet.h"
 
 #include <cstdio>
@@ -44,11 +44,11 @@ static Status run(const std::string &model, const std::string &compile,
                   const std::string &data) {
   mlir::piper::LoadOptions options;
   options.compile = compile;
-  Result<Program> program = mlir::piper::loadProgram(model, options);
-  if (!program.ok())
-    return program.takeStatus();
+  Result<Plan> plan = mlir::piper::loadPlan(model, options);
+  if (!plan.ok())
+    return plan.takeStatus();
   Result<std::unique_ptr<Executor>> executor =
-      Executor::create(std::move(*program));
+      Executor::create(std::move(*plan));
   if (!executor.ok())
     return executor.takeStatus();
   (*executor)->initializeState(0);
@@ -56,8 +56,7 @@ static Status run(const std::string &model, const std::string &compile,
   if (entry < 0)
     return Status::error("the program has no entry point 'train'");
   Result<std::unique_ptr<BatchSource>> source =
-      openTokens((*executor)->program(), (*executor)->entry(entry), data,
-                 defaultTokenType(data));
+      openTokens(**executor, entry, data, defaultTokenType(data));
   if (!source.ok())
     return source.takeStatus();
   Result<StepRunner> runner = StepRunner::create(**executor, "train", **source);

@@ -42,5 +42,7 @@ void piper::rt::formatMetrics(const StepResult &result, std::string &line) {
   addNumber(line, "tokens", tokens);
   addNumber(line, "tokens_per_second", rate);
   addNumber(line, "step_ms", result.milliseconds);
+  if (result.deviceMs)
+    addNumber(line, "device_ms", result.deviceMs);
   line += "}\n";
 }

@@ -138,7 +138,7 @@ Result<PlanView> PlanView::create(const Plan &plan) {
   PlanView view;
   view.plan = &plan;
   const Program &first = plan.programs.front();
-  view.merged.name = first.name;
+  view.merged.name = plan.name.empty() ? first.name : plan.name;
   view.merged.target = first.target;
   for (size_t r = 0; r < plan.programs.size(); ++r)
     for (size_t s = 0; s < plan.programs[r].state.size(); ++s)

@@ -79,6 +79,8 @@ void Progress::print(const StepResult &result) {
     add("  %.0f tokens/s", double(*result.count) / recentMs * 1000);
   else
     add("  %.3g steps/s", 1000 / recentMs);
+  if (result.deviceMs)
+    add("  device time %.4g ms", *result.deviceMs);
   std::string left = formatDuration(recentMs * double(steps - done) / 1000);
   std::snprintf(text + size, sizeof(text) - size, "  %s left", left.c_str());
   if (terminal)

@@ -8,138 +8,29 @@
 #include "Piper/Runtime/Checkpoint.h"
 #include "Piper/Runtime/Compare.h"
 #include "Piper/Runtime/Dump.h"
-#include "Piper/Runtime/Files.h"
 #include "Piper/Runtime/Generate.h"
 #include "Piper/Runtime/Report.h"
 #include "Piper/Runtime/Train.h"
+#include "RunOptions.h"
 
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
-#include <set>
 
 using namespace piper::rt;
 
-//===----------------------------------------------------------------------===//
-// Options
-//===----------------------------------------------------------------------===//
-
-static bool hasData(const RunOptions &options) {
-  return !options.data.empty() || !options.inputs.empty();
-}
-
-/// Flags that only a training run heeds, of those that are set.
-static std::string trainingFlag(const RunOptions &options) {
-  if (!options.save.empty())
-    return "--save";
-  if (!options.saveState.empty())
-    return "--save-state";
-  if (!options.dumpGradients.empty())
-    return "--dump-gradients";
-  if (!options.dumpOutputs.empty())
-    return "--dump-outputs";
-  if (!options.metrics.empty())
-    return "--metrics";
-  if (!options.trace.empty())
-    return "--trace";
-  return "";
-}
-
-static Status checkCombination(const RunOptions &options) {
-  if (!options.data.empty() && !options.inputs.empty())
-    return Status::error("--data and --inputs cannot be given together");
-  if (!options.tokenType.empty() && options.data.empty())
-    return Status::error("--token-type needs --data");
-  if (!options.data.empty() && !options.steps)
-    return Status::error("--data needs --steps");
-  if (options.steps && !hasData(options))
-    return Status::error("--steps needs --data or --inputs");
-  std::string flag = trainingFlag(options);
-  if (!flag.empty() && options.eval)
-    return Status::error(flag + " cannot be given with --eval");
-  bool savesLoaded =
-      !options.load.empty() && (flag == "--save" || flag == "--save-state");
-  if (!flag.empty() && !hasData(options) && !savesLoaded)
-    return Status::error(flag + " needs --data or --inputs");
-  if (options.eval && !hasData(options))
-    return Status::error("--eval needs --data or --inputs");
-  if (!hasData(options) && !options.generate && !options.memory &&
-      !options.info && !savesLoaded)
-    return Status::error("there is nothing to do: expects --data or --inputs, "
-                         "--generate, --memory or --info");
-  return Status::success();
-}
-
-/// No file to be written is one of those that the run reads batches from.
-static Status checkKeepsData(const RunOptions &options) {
-  for (const std::string *read : {&options.data, &options.inputs})
-    for (const std::string *written :
-         {&options.save, &options.saveState, &options.dumpGradients,
-          &options.dumpOutputs, &options.metrics, &options.trace}) {
-      std::error_code ignored;
-      if (!read->empty() && !written->empty() &&
-          std::filesystem::equivalent(*read, *written, ignored))
-        return Status::error("'" + *read + "' would be overwritten by '" +
-                             *written + "'");
-    }
-  return Status::success();
-}
-
-Status piper::rt::checkRunOptions(const RunOptions &options) {
-  PIPER_RETURN_IF_ERROR(checkCombination(options));
-  if (options.steps && *options.steps < 0)
-    return Status::error("--steps: expects 0 or more but got " +
-                         std::to_string(*options.steps));
-  if (options.eval && options.steps && *options.steps == 0)
-    return Status::error("--eval needs at least one step");
-  bool dumps = !options.dumpGradients.empty() || !options.dumpOutputs.empty();
-  if (dumps && options.steps && *options.steps == 0)
-    return Status::error("a dump needs at least one step");
-  if (options.generate && *options.generate < 0)
-    return Status::error("--generate: expects 0 or more but got " +
-                         std::to_string(*options.generate));
-  if (!std::isfinite(options.temperature) || options.temperature < 0)
-    return Status::error("--temperature: expects 0 or more but got " +
-                         std::to_string(options.temperature));
-  if (options.onNonfinite != "skip" && options.onNonfinite != "stop")
-    return Status::error("--on-nonfinite: expects 'skip' or 'stop' but got '" +
-                         options.onNonfinite + "'");
-  if (!options.tokenType.empty()) {
-    Result<TokenType> type = parseTokenType(options.tokenType);
-    if (!type.ok())
-      return Status::error("--token-type: " + type.takeStatus().message());
-  }
-  PIPER_RETURN_IF_ERROR(checkKeepsData(options));
-  std::set<std::string> paths;
-  for (const std::string *path :
-       {&options.save, &options.saveState, &options.dumpGradients,
-        &options.dumpOutputs, &options.metrics, &options.trace})
-    if (!path->empty() && !paths.insert(*path).second)
-      return Status::error("'" + *path + "' is to be written twice");
-  for (const std::string *path : {&options.save, &options.saveState,
-                                  &options.dumpGradients, &options.dumpOutputs})
-    if (!path->empty())
-      PIPER_RETURN_IF_ERROR(checkWritable(*path));
-  return Status::success();
-}
-
-//===----------------------------------------------------------------------===//
-// Running
-//===----------------------------------------------------------------------===//
-
 static Result<std::unique_ptr<BatchSource>>
-openSource(const Program &program, const std::string &entryName,
+openSource(const Executor &executor, const std::string &entryName,
            const RunOptions &options) {
-  const EntryPoint *entry = program.findEntry(entryName);
-  if (!entry)
-    return Status::error("the program '" + program.name +
+  int entry = executor.findEntry(entryName);
+  if (entry < 0)
+    return Status::error("the program '" + executor.program().name +
                          "' has no entry point '" + entryName + "'");
   if (!options.inputs.empty())
-    return openInputs(program, *entry, options.inputs);
+    return openInputs(executor, entry, options.inputs);
   TokenType type = defaultTokenType(options.data);
   if (!options.tokenType.empty())
     type = *parseTokenType(options.tokenType);
-  return openTokens(program, *entry, options.data, type);
+  return openTokens(executor, entry, options.data, type);
 }
 
 /// The number of steps asked for, or those that the source still has.
@@ -149,13 +40,33 @@ static int64_t countSteps(const RunOptions &options, const BatchSource &source,
                        : std::max<int64_t>(source.count() - first, 0);
 }
 
+/// Tasks take what the cost file says, or where it names none their own time.
+static Status setClock(const RunOptions &options, ExecutorOptions &executor) {
+  if (options.clock.empty())
+    return Status::success();
+  executor.clock = DeviceClock::Measured;
+  if (options.costs.empty())
+    return Status::success();
+  Result<TaskCosts> costs = readTaskCosts(options.costs);
+  if (!costs.ok())
+    return costs.takeStatus();
+  executor.costs = std::move(*costs);
+  if (!executor.costs.tasks.empty() || executor.costs.update)
+    executor.clock = DeviceClock::Costs;
+  return Status::success();
+}
+
 static Result<std::unique_ptr<Executor>>
-makeExecutor(Program program, const RunOptions &options, std::ostream *log) {
+makeExecutor(Plan plan, const RunOptions &options, std::ostream *log) {
   ExecutorOptions executorOptions;
   executorOptions.poison = options.poison;
   executorOptions.timing = !options.trace.empty();
+  executorOptions.deadlineSeconds = options.deadline;
+  executorOptions.delayMilliseconds = options.delays;
+  executorOptions.delaySeed = options.seed;
+  PIPER_RETURN_IF_ERROR(setClock(options, executorOptions));
   Result<std::unique_ptr<Executor>> executor =
-      Executor::create(std::move(program), executorOptions);
+      Executor::create(std::move(plan), executorOptions);
   if (!executor.ok())
     return executor.takeStatus();
   (*executor)->initializeState(options.seed);
@@ -180,6 +91,15 @@ static void printLoss(std::ostream &out, const char *what, double loss) {
   out << text << std::endl;
 }
 
+static void printDeviceTime(std::ostream &out, double milliseconds,
+                            int64_t steps) {
+  char text[96];
+  std::snprintf(text, sizeof(text), "device time %.6g ms (median of %lld %s)",
+                milliseconds, static_cast<long long>(steps),
+                steps == 1 ? "step" : "steps");
+  out << text << std::endl;
+}
+
 /// With --memory a run also measures the arena: filled with a mark before, and
 /// looked through after. Not with --poison, which touches all of it.
 static constexpr std::byte kMark{0xA5};
@@ -193,17 +113,22 @@ static void endMeasure(const Executor &executor, const RunOptions &options,
                        int entry, std::ostream &out) {
   if (!options.memory || options.poison)
     return;
-  const EntryPoint &point = executor.entry(entry);
-  out << "entry point " << point.name << " gave "
-      << formatCount(usedBytes(executor.program(), point))
-      << " bytes of the arena to kernels, which wrote up to byte "
-      << formatCount(executor.highestTouchedByte(kMark)) << std::endl;
+  const std::string &name = executor.entry(entry).name;
+  for (int r = 0; r < executor.numRanks(); ++r) {
+    const Program &program = executor.plan().programs[r];
+    if (executor.numRanks() > 1)
+      out << "rank " << r << ": ";
+    out << "entry point " << name << " gave "
+        << formatCount(usedBytes(program, *program.findEntry(name)))
+        << " bytes of the arena to kernels, which wrote up to byte "
+        << formatCount(executor.highestTouchedByte(kMark, r)) << std::endl;
+  }
 }
 
 static Status runEval(Executor &executor, const RunOptions &options,
                       std::ostream &out) {
   Result<std::unique_ptr<BatchSource>> source =
-      openSource(executor.program(), "eval", options);
+      openSource(executor, "eval", options);
   if (!source.ok())
     return source.takeStatus();
   beginMeasure(executor, options);
@@ -220,7 +145,7 @@ static Status runTraining(Executor &executor, const RunOptions &options,
                           std::ostream &out, std::ostream &log) {
   const Program &program = executor.program();
   Result<std::unique_ptr<BatchSource>> source =
-      openSource(program, "train", options);
+      openSource(executor, "train", options);
   if (!source.ok())
     return source.takeStatus();
   int entry = executor.findEntry("train");
@@ -249,21 +174,36 @@ static Status runTraining(Executor &executor, const RunOptions &options,
         << " steps were skipped" << std::endl;
   if (summary->steps > 0)
     printLoss(out, "train", summary->recentLoss);
+  if (summary->medianDeviceMs)
+    printDeviceTime(out, *summary->medianDeviceMs, summary->steps);
   return Status::success();
 }
 
-Status piper::rt::runProgram(Program program, const RunOptions &options,
-                             std::ostream &out, std::ostream &log) {
-  PIPER_RETURN_IF_ERROR(checkRunOptions(options));
+/// The reports of --info and --memory.
+static void printReports(const Plan &plan, const RunOptions &options,
+                         std::ostream &out) {
+  auto printRanks = [&](std::string (*report)(const Program &)) {
+    for (size_t r = 0; r < plan.programs.size(); ++r) {
+      if (plan.programs.size() > 1)
+        out << "rank " << r << ": ";
+      out << report(plan.programs[r]);
+    }
+  };
   if (options.info)
-    out << infoReport(program);
+    printRanks(infoReport);
   if (options.memory)
-    out << memoryReport(program);
+    printRanks(memoryReport);
+}
+
+Status piper::rt::runPlan(Plan plan, const RunOptions &options,
+                          std::ostream &out, std::ostream &log) {
+  PIPER_RETURN_IF_ERROR(checkRunOptions(options));
+  printReports(plan, options, out);
   bool saves = !options.save.empty() || !options.saveState.empty();
   if (!hasData(options) && !options.generate && !saves)
     return Status::success();
   Result<std::unique_ptr<Executor>> made =
-      makeExecutor(std::move(program), options, &log);
+      makeExecutor(std::move(plan), options, &log);
   if (!made.ok())
     return made.takeStatus();
   Executor &executor = **made;
@@ -291,7 +231,7 @@ Status piper::rt::runProgram(Program program, const RunOptions &options,
   return Status::success();
 }
 
-Status piper::rt::runComparison(Program program, Program oracle,
+Status piper::rt::runComparison(Plan plan, Plan oracle,
                                 const RunOptions &options, std::ostream &out) {
   PIPER_RETURN_IF_ERROR(checkRunOptions(options));
   std::string flag = trainingFlag(options);
@@ -305,15 +245,15 @@ Status piper::rt::runComparison(Program program, Program oracle,
     return Status::error("--oracle needs --data or --inputs");
   std::unique_ptr<Executor> executors[2];
   std::unique_ptr<BatchSource> sources[2];
-  Program *programs[2] = {&program, &oracle};
+  Plan *plans[2] = {&plan, &oracle};
   for (int i = 0; i < 2; ++i) {
     Result<std::unique_ptr<Executor>> made =
-        makeExecutor(std::move(*programs[i]), options, nullptr);
+        makeExecutor(std::move(*plans[i]), options, nullptr);
     if (!made.ok())
       return made.takeStatus();
     executors[i] = std::move(*made);
     Result<std::unique_ptr<BatchSource>> source =
-        openSource(executors[i]->program(), "train", options);
+        openSource(*executors[i], "train", options);
     if (!source.ok())
       return source.takeStatus();
     sources[i] = std::move(*source);

@@ -124,6 +124,8 @@ Status StepRunner::run(int64_t iteration) {
   std::chrono::duration<double, std::milli> time =
       std::chrono::steady_clock::now() - begin;
   last.milliseconds = time.count();
+  if (!executor->deviceTimes(index).empty())
+    last.deviceMs = executor->deviceStepTime(index) / 1000;
   return Status::success();
 }
 

@@ -125,6 +125,7 @@ Result<TrainSummary> piper::rt::train(Executor &executor, BatchSource &source,
       log.open(options, executor, runner->entryIndex(), first));
   TrainSummary summary;
   RecentLoss recent;
+  std::vector<double> deviceMs;
   for (int64_t s = 0; s < options.steps; ++s) {
     PIPER_RETURN_IF_ERROR(
         runner->run(executor.counter("iteration", first + s)));
@@ -133,6 +134,8 @@ Result<TrainSummary> piper::rt::train(Executor &executor, BatchSource &source,
     ++summary.steps;
     summary.lastLoss = result.loss;
     recent.add(result.loss);
+    if (result.deviceMs)
+      deviceMs.push_back(*result.deviceMs);
     if (!result.skipped())
       continue;
     ++summary.skipped;
@@ -143,6 +146,11 @@ Result<TrainSummary> piper::rt::train(Executor &executor, BatchSource &source,
     log.warn(summary.skipped, step + " is skipped: " + reason);
   }
   summary.recentLoss = recent.mean();
+  if (!deviceMs.empty()) {
+    auto middle = deviceMs.begin() + int64_t(deviceMs.size() / 2);
+    std::nth_element(deviceMs.begin(), middle, deviceMs.end());
+    summary.medianDeviceMs = *middle;
+  }
   PIPER_RETURN_IF_ERROR(log.finish());
   return summary;
 }

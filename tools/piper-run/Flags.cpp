@@ -68,6 +68,22 @@ struct Flags {
   Flag memory{"memory", cl::cat(actions), cl::desc("Print the memory plan")};
   Flag poison{"poison", cl::cat(actions),
               cl::desc("Fill released memory with NaN (a check)")};
+  Text clock{"clock", cl::cat(actions), cl::value_desc("what"),
+             cl::desc("devices: the step time of one device per rank")};
+  Text costs{"costs", cl::cat(actions), cl::value_desc("file"),
+             cl::desc("Times of tasks and messages (JSON) for --clock; tasks "
+                      "are measured if it names none")};
+  cl::opt<double> deadline{
+      "deadline", cl::cat(actions), cl::value_desc("S"), cl::init(600),
+      cl::desc("Ranks that wait for each other for S seconds are an error "
+               "(default 600)")};
+  cl::opt<double> delays{
+      "delays",
+      cl::cat(actions),
+      cl::value_desc("MS"),
+      cl::init(0),
+      cl::Hidden,
+      cl::desc("Messages start late by up to MS milliseconds (a check)")};
 
   Text save{"save", cl::cat(results), cl::value_desc("file"),
             cl::desc("Parameters (safetensors)")};
@@ -123,6 +139,10 @@ piper::rt::RunOptions Flags::runOptions() const {
   options.memory = memory;
   options.info = info;
   options.poison = poison;
+  options.clock = clock;
+  options.costs = costs;
+  options.deadline = deadline;
+  options.delays = delays;
   options.terminal = isatty(STDERR_FILENO);
   return options;
 }

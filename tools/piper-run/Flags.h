@@ -6,7 +6,7 @@
 #ifndef PIPER_TOOLS_RUN_FLAGS_H
 #define PIPER_TOOLS_RUN_FLAGS_H
 
-#include "Piper/Driver/LoadProgram.h"
+#include "Piper/Driver/LoadPlan.h"
 #include "Piper/Runtime/Run.h"
 
 #include <string>

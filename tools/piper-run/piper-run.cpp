@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 using namespace piper::rt;
-using mlir::piper::loadProgram;
+using mlir::piper::loadPlan;
 
 /// No result takes the place of a program that is read.
 static Status checkKeepsPrograms(const RunRequest &request) {
@@ -36,17 +36,17 @@ static Status runOrCompare(const RunRequest &request) {
   // Before the compiler's work: a result that cannot be written would be lost.
   PIPER_RETURN_IF_ERROR(checkRunOptions(request.run));
   PIPER_RETURN_IF_ERROR(checkKeepsPrograms(request));
-  Result<Program> program = loadProgram(request.program, request.load);
-  if (!program.ok())
-    return program.takeStatus();
+  Result<Plan> plan = loadPlan(request.program, request.load);
+  if (!plan.ok())
+    return plan.takeStatus();
   if (request.oracle.empty())
-    return runProgram(std::move(*program), request.run, std::cout, std::cerr);
+    return runPlan(std::move(*plan), request.run, std::cout, std::cerr);
   mlir::piper::LoadOptions load = request.load;
   load.modelsOnly = true;
-  Result<Program> oracle = loadProgram(request.oracle, load);
+  Result<Plan> oracle = loadPlan(request.oracle, load);
   if (!oracle.ok())
     return oracle.takeStatus();
-  return runComparison(std::move(*program), std::move(*oracle), request.run,
+  return runComparison(std::move(*plan), std::move(*oracle), request.run,
                        std::cout);
 }
 

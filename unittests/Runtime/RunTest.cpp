@@ -20,7 +20,9 @@ protected:
   std::string run(const Program &program, const RunOptions &options) {
     std::ostringstream out;
     log.str("");
-    Status status = runProgram(program, options, out, log);
+    Plan plan;
+    plan.programs = {program};
+    Status status = runPlan(plan, options, out, log);
     return status.ok() ? out.str() : status.str();
   }
   static std::string check(const RunOptions &options) {
@@ -254,8 +256,9 @@ TEST_F(RunTest, Comparison) {
   options.inputs = writeInputs("f", makeData(3));
   auto compare = [&] {
     std::ostringstream out;
-    Status status =
-        runComparison(makeRegression(), makeRegression(), options, out);
+    Plan plan;
+    plan.programs = {makeRegression()};
+    Status status = runComparison(plan, plan, options, out);
     return status.ok() ? out.str() : status.message();
   };
   EXPECT_EQ(compare(), "'regression' matches 'regression': 7 comparisons over "

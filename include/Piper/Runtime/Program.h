@@ -253,6 +253,8 @@ struct Program {
 
 /// What all ranks run: rank r runs programs[r], whose coordinate is r.
 struct Plan {
+  /// What messages call it: the file. Empty: the name of the first program.
+  std::string name;
   std::vector<Program> programs;
   /// Messages that a channel (from one rank to another) may hold: a send ends
   /// when there is room. 0: a send ends when the value is received.

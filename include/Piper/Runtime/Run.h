@@ -1,7 +1,7 @@
 // Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the tool piper-run does once it has a Program: everything but reading
+// What the tool piper-run does once it has a Plan: everything but reading
 // flags. Messages name the flags.
 
 #ifndef PIPER_RUNTIME_RUN_H
@@ -48,6 +48,13 @@ struct RunOptions {
   bool info = false;
   /// --poison.
   bool poison = false;
+  /// --clock: "devices" or empty. --costs: of its messages, and of its tasks
+  /// where the file names some.
+  std::string clock;
+  std::string costs;
+  /// --deadline, in seconds; --delays, in milliseconds.
+  double deadline = 600;
+  double delays = 0;
   /// Whether the log is a terminal.
   bool terminal = false;
 };
@@ -56,15 +63,15 @@ struct RunOptions {
 /// be, before anything is run.
 Status checkRunOptions(const RunOptions &options);
 
-/// Runs a program as the options say: reports, then loads, then trains or
+/// Runs a plan as the options say: reports, then loads, then trains or
 /// evaluates, then saves and dumps, then generates. Results go to `out` ("train
 /// loss X", the mean of the last 20 steps; "eval loss X"; reports; text),
 /// progress and warnings to `log`. With an error nothing is saved.
-Status runProgram(Program program, const RunOptions &options, std::ostream &out,
-                  std::ostream &log);
+Status runPlan(Plan plan, const RunOptions &options, std::ostream &out,
+               std::ostream &log);
 
 /// --oracle: runs both on the same data and compares them (Compare.h).
-Status runComparison(Program program, Program oracle, const RunOptions &options,
+Status runComparison(Plan plan, Plan oracle, const RunOptions &options,
                      std::ostream &out);
 
 } // namespace piper::rt

@@ -30,6 +30,8 @@ struct StepResult {
   std::optional<int64_t> count;
   /// Reading the batch and running it.
   double milliseconds = 0;
+  /// On one device per rank, where the executor has a device clock.
+  std::optional<double> deviceMs;
 
   bool skipped() const { return ok && !*ok; }
 };

@@ -9,6 +9,7 @@
 #include "Piper/Runtime/Data.h"
 #include "Piper/Runtime/Executor.h"
 
+#include <optional>
 #include <ostream>
 
 namespace piper::rt {
@@ -16,7 +17,8 @@ namespace piper::rt {
 struct TrainOptions {
   int64_t steps = 0;
   /// JSON lines, one per step: step, loss, grad_norm, lr, ok, tokens (valid
-  /// labels), tokens_per_second, step_ms; 9 significant digits, null for what
+  /// labels), tokens_per_second, step_ms, and with a device clock device_ms; 9
+  /// significant digits, null for what
   /// is not finite or absent. Appended to where the run resumes (iteration >
   /// 0), else written anew. Empty: none.
   std::string metricsPath;
@@ -38,6 +40,8 @@ struct TrainSummary {
   double lastLoss = 0;
   /// Mean of the finite losses among the last 20 steps.
   double recentLoss = 0;
+  /// Median of StepResult::deviceMs, where there is one.
+  std::optional<double> medianDeviceMs;
 };
 
 /// Runs the entry point "train" from the batch that the counter `iteration`

@@ -1,9 +1,9 @@
 // Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// From a file, model or plan, to the runtime's Program.
+// From a file, model or plan, to the runtime's Plan.
 
-#include "Piper/Driver/LoadProgram.h"
+#include "Piper/Driver/LoadPlan.h"
 
 #include "Piper/Driver/SourceFile.h"
 #include "Piper/Target/BuildProgram.h"
@@ -54,8 +54,8 @@ static rt::Status checkPlanOptions(const std::string &path,
   return rt::Status::success();
 }
 
-rt::Result<rt::Program> mlir::piper::loadProgram(const std::string &path,
-                                                 const LoadOptions &options) {
+rt::Result<rt::Plan> mlir::piper::loadPlan(const std::string &path,
+                                           const LoadOptions &options) {
   std::string error;
   std::unique_ptr<llvm::MemoryBuffer> buffer = openSource(path, error);
   if (!buffer)
@@ -81,10 +81,12 @@ rt::Result<rt::Program> mlir::piper::loadProgram(const std::string &path,
     return rt::Status::error("'" + path + "' is at level '" +
                              stringifyLevel(level).str() +
                              "': expects a model or a plan");
-  FailureOr<rt::Program> program = buildProgram(*module);
-  if (failed(program))
+  FailureOr<rt::Plan> plan = buildPlan(*module);
+  if (failed(plan))
     return rt::Status::error("'" + path + "' is no valid plan");
-  // Messages say which of two programs they mean; in the files both are @main.
-  program->name = path;
-  return std::move(*program);
+  // Messages say which of two plans they mean; in the files both are @main.
+  plan->name = path;
+  if (plan->programs.size() == 1)
+    plan->programs.front().name = path;
+  return std::move(*plan);
 }

@@ -1,10 +1,10 @@
 // Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// From a file, model or plan, to the runtime's Program.
+// From a file, model or plan, to the runtime's Plan.
 
-#ifndef PIPER_DRIVER_LOADPROGRAM_H
-#define PIPER_DRIVER_LOADPROGRAM_H
+#ifndef PIPER_DRIVER_LOADPLAN_H
+#define PIPER_DRIVER_LOADPLAN_H
 
 #include "Piper/Runtime/Program.h"
 #include "Piper/Runtime/Status.h"
@@ -27,9 +27,9 @@ struct LoadOptions {
 /// Reads `path` and compiles it if it is a model. Diagnostics with their places
 /// go to standard error; the Status is the summary. Options that a plan cannot
 /// follow are errors.
-::piper::rt::Result<::piper::rt::Program>
-loadProgram(const std::string &path, const LoadOptions &options);
+::piper::rt::Result<::piper::rt::Plan> loadPlan(const std::string &path,
+                                                const LoadOptions &options);
 
 } // namespace mlir::piper
 
-#endif // PIPER_DRIVER_LOADPROGRAM_H
+#endif // PIPER_DRIVER_LOADPLAN_H
