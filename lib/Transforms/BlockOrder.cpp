@@ -1,0 +1,216 @@
+// Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The order of a whole step, from an order of its tasks.
+//
+// 1. Sort the other ops: before the body, after it, or a transfer within it.
+// 2. Give each transfer of the body its anchor, the task that it stands behind.
+// 3. Lay out all ops in one list and relink `into` chains along it.
+// 4. Check that each op stands behind what it reads.
+// 5. Move the ops, once each.
+
+#include "BlockOrder.h"
+#include "IntoChains.h"
+
+using namespace mlir;
+using namespace mlir::piper;
+
+namespace {
+
+/// A transfer, behind the task at position `anchor`.
+struct Anchored {
+  int64_t anchor = -1;
+  /// Position of its first reader.
+  int64_t reader = INT64_MAX;
+  TransferOp op;
+};
+
+class BlockOrder {
+public:
+  BlockOrder(func::FuncOp entry, const TaskOrder &order, int64_t prefetch)
+      : block(entry.front()), order(order), prefetch(prefetch) {}
+  LogicalResult run();
+
+private:
+  void numberActions();
+  void sortOps();
+  int64_t firstReader(TransferOp transfer) const;
+  int64_t producerPosition(TransferOp transfer, int64_t reader) const;
+  int64_t receiverPosition(TransferOp transfer, int64_t reader) const;
+  void anchorTransfers();
+  std::vector<Operation *> layOut() const;
+  LogicalResult verify(ArrayRef<Operation *> ops) const;
+
+  Block &block;
+  const TaskOrder &order;
+  int64_t prefetch;
+  DenseMap<Operation *, int64_t> positionOf;
+  /// The actions of each coordinate, and the index of each among those.
+  std::map<int64_t, std::vector<int64_t>> actionsAt;
+  std::vector<int64_t> indexOf;
+  std::vector<Operation *> views, before, after;
+  std::vector<Anchored> transfers;
+  DenseMap<Operation *, size_t> transferIndex;
+};
+
+} // namespace
+
+void BlockOrder::numberActions() {
+  for (auto [position, task] : llvm::enumerate(order.tasks))
+    positionOf[task] = position;
+  for (auto [action, entry] : llvm::enumerate(order.actions)) {
+    std::vector<int64_t> &list = actionsAt[entry.coordinate];
+    indexOf.push_back(list.size());
+    list.push_back(action);
+  }
+}
+
+/// A transfer belongs to the body if a task of the body makes its value.
+void BlockOrder::sortOps() {
+  DenseSet<Operation *> late;
+  for (Operation &op : block.without_terminator()) {
+    if (positionOf.contains(&op))
+      continue;
+    if (isa<MicroBatchOp>(op)) {
+      views.push_back(&op);
+      continue;
+    }
+    bool ofBody = false, isLate = false;
+    for (Value operand : op.getOperands()) {
+      Operation *producer = operand.getDefiningOp();
+      ofBody |=
+          positionOf.contains(producer) || transferIndex.contains(producer);
+      isLate |= late.contains(producer);
+    }
+    if (auto transfer = dyn_cast<TransferOp>(op); transfer && ofBody) {
+      transferIndex[&op] = transfers.size();
+      transfers.push_back({-1, INT64_MAX, transfer});
+    } else if (ofBody || isLate) {
+      late.insert(&op);
+      after.push_back(&op);
+    } else {
+      before.push_back(&op);
+    }
+  }
+}
+
+/// INT64_MAX if only later parts of the step read it.
+int64_t BlockOrder::firstReader(TransferOp transfer) const {
+  int64_t first = INT64_MAX;
+  for (Operation *user : transfer->getUsers()) {
+    if (auto task = positionOf.find(user); task != positionOf.end())
+      first = std::min(first, task->second);
+    else if (auto next = transferIndex.find(user); next != transferIndex.end())
+      first = std::min(first, transfers[next->second].reader);
+  }
+  return first;
+}
+
+/// The values of a pair leave together, when both are done.
+int64_t BlockOrder::producerPosition(TransferOp transfer,
+                                     int64_t reader) const {
+  Operation *producer = transfer.getInput().getDefiningOp();
+  if (auto previous = transferIndex.find(producer);
+      previous != transferIndex.end())
+    return transfers[previous->second].anchor;
+  int64_t position = positionOf.at(producer);
+  const TaskOrder::Action &action = order.actions[order.actionOf[position]];
+  bool waits = action.isPair && action.lastPosition < reader;
+  return waits ? action.lastPosition : position;
+}
+
+/// The end of the action that is `prefetch` actions before the one before the
+/// reader's, on its coordinate; -1 if there are fewer.
+int64_t BlockOrder::receiverPosition(TransferOp transfer,
+                                     int64_t reader) const {
+  int64_t coordinate = getCoordinates(transfer.getOut().getType()).front();
+  auto list = actionsAt.find(coordinate);
+  if (list == actionsAt.end())
+    return -1;
+  int64_t index = list->second.size();
+  if (reader != INT64_MAX) {
+    int64_t action = order.actionOf[reader];
+    if (order.actions[action].coordinate != coordinate)
+      return -1; // another transfer takes it on from here
+    index = indexOf[action];
+  }
+  int64_t earliest = index - 1 - prefetch;
+  return earliest < 0 ? -1 : order.actions[list->second[earliest]].lastPosition;
+}
+
+void BlockOrder::anchorTransfers() {
+  for (Anchored &transfer : llvm::reverse(transfers))
+    transfer.reader = firstReader(transfer.op);
+  for (Anchored &transfer : transfers)
+    transfer.anchor = std::max(producerPosition(transfer.op, transfer.reader),
+                               receiverPosition(transfer.op, transfer.reader));
+}
+
+std::vector<Operation *> BlockOrder::layOut() const {
+  // By anchor, in time linear in their number; behind one, by reader.
+  std::vector<std::vector<const Anchored *>> behind(order.tasks.size());
+  for (const Anchored &transfer : transfers)
+    behind[transfer.anchor].push_back(&transfer);
+  std::vector<Operation *> ops = views;
+  llvm::append_range(ops, before);
+  for (auto [position, task] : llvm::enumerate(order.tasks)) {
+    ops.push_back(task);
+    llvm::stable_sort(behind[position],
+                      [](const Anchored *a, const Anchored *b) {
+                        return a->reader < b->reader;
+                      });
+    for (const Anchored *transfer : behind[position])
+      ops.push_back(transfer->op);
+  }
+  llvm::append_range(ops, after);
+  return ops;
+}
+
+static std::string describe(Operation *op) {
+  auto task = dyn_cast<TaskOp>(op);
+  return task ? describeTask(task)
+              : "a '" + op->getName().getStringRef().str() + "'";
+}
+
+LogicalResult BlockOrder::verify(ArrayRef<Operation *> ops) const {
+  DenseSet<Operation *> seen;
+  seen.reserve(ops.size());
+  for (Operation *op : ops) {
+    for (Value operand : op->getOperands()) {
+      Operation *producer = operand.getDefiningOp();
+      if (!producer || seen.contains(producer))
+        continue;
+      InFlightDiagnostic error =
+          op->emitOpError() << "expects " << describe(producer)
+                            << " before it, whose result it reads, but the "
+                               "order puts that later";
+      error.attachNote(producer->getLoc()) << "the result is made here";
+      return error;
+    }
+    seen.insert(op);
+  }
+  return success();
+}
+
+LogicalResult BlockOrder::run() {
+  numberActions();
+  sortOps();
+  anchorTransfers();
+  std::vector<Operation *> ops = layOut();
+  DenseMap<Operation *, int64_t> index;
+  for (auto [i, op] : llvm::enumerate(ops))
+    index[op] = i;
+  IntoChains(block).relink([&](TaskOp task) { return index.at(task); });
+  if (failed(verify(ops)))
+    return failure();
+  Operation *end = block.getTerminator();
+  for (Operation *op : ops)
+    op->moveBefore(end);
+  return success();
+}
+
+LogicalResult mlir::piper::applyOrder(func::FuncOp entry,
+                                      const TaskOrder &order,
+                                      int64_t prefetch) {
+  return BlockOrder(entry, order, prefetch).run();
+}
