@@ -8,22 +8,39 @@
 #include "CheckPlanParts.h"
 #include "Piper/Runtime/CheckProgram.h"
 
+#include <map>
+
 using namespace piper::rt;
 
 static std::string quote(const std::string &name) { return "'" + name + "'"; }
 
-/// What makes input `index` of an entry point, in words.
-static std::string inputText(const EntryPoint &entry, size_t index) {
-  if (index >= entry.inputs.size())
-    return "none";
-  const Binding &input = entry.inputs[index];
-  std::string text =
-      quote(input.name) + " of " + entry.values[input.value].type.str();
+/// What makes an input of an entry point, in words.
+static std::string inputText(const EntryPoint &entry, const Binding &input) {
+  std::string text = entry.values[input.value].type.str();
   for (size_t i = 0; i < input.dims.size(); ++i)
     text += (i ? ", " : " [") + input.dims[i];
   text += input.dims.empty() ? "" : "]";
   return input.split < 0 ? text
                          : text + " split at " + std::to_string(input.split);
+}
+
+/// A coordinate has the inputs that it reads: each is the same wherever it is.
+static Problem findInputProblem(const Plan &plan, int e) {
+  std::map<std::string, std::pair<int, std::string>> firsts;
+  for (int p = 0; p < int(plan.programs.size()); ++p) {
+    const EntryPoint &entry = plan.programs[p].entries[e];
+    for (const Binding &input : entry.inputs) {
+      std::string got = inputText(entry, input);
+      auto [it, isNew] = firsts.try_emplace(input.name, p, got);
+      const auto &[other, expected] = it->second;
+      if (expected != got)
+        return PlanProblem{p, e, -1,
+                           "expects input " + quote(input.name) +
+                               " as on coordinate " + std::to_string(other) +
+                               ", " + expected + ", but got " + got};
+    }
+  }
+  return std::nullopt;
 }
 
 static Problem findEntryProblem(const Plan &plan, int p) {
@@ -43,14 +60,6 @@ static Problem findEntryProblem(const Plan &plan, int p) {
                          "expects the number of ops as on coordinate 0, " +
                              std::to_string(expected[e].numOps) + ", but got " +
                              std::to_string(got[e].numOps)};
-    size_t inputs = std::max(expected[e].inputs.size(), got[e].inputs.size());
-    for (size_t i = 0; i < inputs; ++i)
-      if (inputText(expected[e], i) != inputText(got[e], i))
-        return PlanProblem{p, int(e), -1,
-                           "expects input " + std::to_string(i) +
-                               " as on coordinate 0, " +
-                               inputText(expected[e], i) + ", but got " +
-                               inputText(got[e], i)};
   }
   return std::nullopt;
 }
@@ -74,6 +83,8 @@ std::optional<PlanProblem> piper::rt::findPlanProblem(const Plan &plan) {
   if (Problem problem = findStateProblem(plan))
     return problem;
   for (int e = 0; e < int(plan.programs[0].entries.size()); ++e) {
+    if (Problem problem = findInputProblem(plan, e))
+      return problem;
     if (Problem problem = findIdProblem(plan, e))
       return problem;
     if (Problem problem = findOrderProblem(plan, e))

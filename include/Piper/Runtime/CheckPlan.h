@@ -28,14 +28,14 @@ struct PlanProblem {
 /// The first problem of the plan, if there is one. Requires: checkProgram
 /// accepts each program. Checks that coordinates are 0, 1, ..; that state of
 /// one name is the same everywhere; and for each entry point over all programs:
-/// - the entry points and inputs are those of the first program;
+/// - the entry points are those of the first program, and an input is the same
+///   on all coordinates that have it;
 /// - every id from 0 to numOps - 1 is there, and is one task on each of the
 ///   coordinates that it names, or one send and one receive of one type between
 ///   two coordinates, or one reduction with equal terms, members, type at each
 ///   member; ids ascend in each program (one program may do without ids);
 /// - messages of a channel are sent in the order in which they are received;
-/// - waits point to earlier instructions of other streams; streams, waits,
-///   messages and reductions have no cycle;
+/// - streams, waits, messages and reductions have no cycle;
 /// - reads come after writes, and overwrites after all accesses, by streams,
 ///   waits and rule (c) of Program.h;
 /// - each wait is needed for that: the two instructions touch common bytes, and
