@@ -8,13 +8,11 @@
 // 2. Segments become stages: by `stage`, or runs of equal devices.
 // 3. A schedule is made for, or read and compared with, these stages.
 
-#include "Piper/Transforms/Directive.h"
+#include "ScheduleFile.h"
 
-#include "Piper/Runtime/Files.h"
 #include "Piper/Schedule/Generate.h"
-#include "Piper/Schedule/JSON.h"
-#include "Piper/Schedule/Verify.h"
 #include "Piper/Transforms/BodyTable.h"
+#include "Piper/Transforms/Directive.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -238,6 +236,8 @@ public:
             const StagePlan &plan, int64_t microBatches)
       : module(module), directive(directive), plan(plan),
         microBatches(microBatches) {}
+  /// What a kind is asked for, which it can make.
+  FailureOr<schedule::Request> request();
   FailureOr<schedule::Schedule> generate();
   FailureOr<schedule::Schedule> read();
 
@@ -256,7 +256,7 @@ private:
 
 } // namespace
 
-FailureOr<schedule::Schedule> Scheduler::generate() {
+FailureOr<schedule::Request> Scheduler::request() {
   schedule::Request request;
   request.kind = directive.kind;
   request.P = toInt(plan.coordinates);
@@ -288,19 +288,19 @@ FailureOr<schedule::Schedule> Scheduler::generate() {
                    << schedule::placementName(placement) << "', with "
                    << difference;
   request.placement = placement;
-  auto made = schedule::generate(request);
+  if (auto legal = schedule::checkRequest(request); !legal)
+    return error() << legal.error();
+  return request;
+}
+
+FailureOr<schedule::Schedule> Scheduler::generate() {
+  FailureOr<schedule::Request> asked = request();
+  if (failed(asked))
+    return failure();
+  auto made = schedule::generate(*asked);
   if (!made)
     return error() << made.error();
   return std::move(*made);
-}
-
-static ::piper::rt::Result<std::string> readText(const std::string &path) {
-  auto file = ::piper::rt::InputFile::open(path);
-  if (!file.ok())
-    return file.takeStatus();
-  std::string text(file->size(), '\0');
-  PIPER_RETURN_IF_ERROR(file->read(0, file->size(), text.data()));
-  return text;
 }
 
 LogicalResult Scheduler::compare(const schedule::Schedule &given) {
@@ -320,16 +320,8 @@ LogicalResult Scheduler::compare(const schedule::Schedule &given) {
                    << (given.chains.size() == 1 ? " chain" : " chains")
                    << " of stages but stages have " << plan.copies
                    << (plan.copies == 1 ? " device" : " devices");
-  int stage = 0;
-  for (const std::vector<int> &chain : given.chains) {
-    if (failed(expects("stages in a chain", plan.stages, chain.size())))
-      return failure();
-    for (int member : chain)
-      if (member != stage++)
-        return error() << "file '" << directive.file
-                       << "' expects to visit stage " << member
-                       << " where the step has stage " << stage - 1;
-  }
+  if (failed(expects("stages in a chain", plan.stages, given.chains[0].size())))
+    return failure();
   std::string difference = findDifference(given, plan);
   if (!difference.empty())
     return error() << "file '" << directive.file << "' has " << difference;
@@ -337,29 +329,12 @@ LogicalResult Scheduler::compare(const schedule::Schedule &given) {
 }
 
 FailureOr<schedule::Schedule> Scheduler::read() {
-  auto text = readText(directive.file);
-  if (!text.ok())
-    return error() << text.takeStatus().str();
-  auto read = schedule::fromJSON(*text);
-  if (!read)
-    return error() << "file '" << directive.file << "': " << read.error();
-  if (read->size() != 1)
-    return error() << "file '" << directive.file
-                   << "' expects one schedule but has " << read->size();
-  schedule::Schedule &given = read->front();
-  schedule::VerifyOptions options;
-  options.ascendingBackwards = false;
-  std::vector<std::string> broken = schedule::verify(given, options);
-  if (!broken.empty()) {
-    InFlightDiagnostic diagnostic = error();
-    diagnostic << "file '" << directive.file << "': " << broken.front();
-    for (const std::string &rule : llvm::drop_begin(broken))
-      diagnostic.attachNote() << rule;
-    return diagnostic;
-  }
-  if (failed(compare(given)))
+  auto given = readScheduleFile(directive.file);
+  if (!given)
+    return error() << given.error();
+  if (failed(compare(*given)))
     return failure();
-  return std::move(given);
+  return std::move(*given);
 }
 
 FailureOr<std::optional<schedule::Schedule>>
@@ -374,4 +349,15 @@ mlir::piper::getSchedule(ModuleOp module, const Directives &directives,
   if (failed(made))
     return failure();
   return std::optional<schedule::Schedule>(std::move(*made));
+}
+
+LogicalResult mlir::piper::verifySchedule(ModuleOp module,
+                                          const Directives &directives,
+                                          const StagePlan &plan,
+                                          int64_t microBatches) {
+  if (!directives.schedule)
+    return success();
+  Scheduler scheduler(module, *directives.schedule, plan, microBatches);
+  return directives.schedule->file.empty() ? LogicalResult(scheduler.request())
+                                           : LogicalResult(scheduler.read());
 }

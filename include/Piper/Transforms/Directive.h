@@ -132,6 +132,10 @@ FailureOr<std::optional<::piper::schedule::Schedule>>
 getSchedule(ModuleOp module, const Directives &directives,
             const StagePlan &plan, int64_t microBatches);
 
+/// Whether `getSchedule` has what it needs, without making a schedule.
+LogicalResult verifySchedule(ModuleOp module, const Directives &directives,
+                             const StagePlan &plan, int64_t microBatches);
+
 /// Micro-batches of an entry: 1 + the largest of a task, 1 if there are none.
 int64_t getMicroBatches(func::FuncOp entry);
 

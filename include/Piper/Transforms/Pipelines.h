@@ -7,28 +7,14 @@
 #ifndef PIPER_TRANSFORMS_PIPELINES_H
 #define PIPER_TRANSFORMS_PIPELINES_H
 
-#include "Piper/Transforms/Passes.h"
+#include "Piper/Transforms/CompileOptions.h"
 
 #include "mlir/Pass/PassManager.h"
 
-#include <string>
-
 namespace mlir::piper {
 
-struct CompileOptions {
-  PiperOptimizerOptions optimizer;
-  PiperPartitionOptions partition;
-
-  /// Reads "key=value key=value ...". Returns an empty string, or what is
-  /// wrong: an unknown key (with the legal ones), a key given twice, a value
-  /// that is no number or not allowed.
-  std::string parse(llvm::StringRef text);
-
-  /// A line for each key, with its default and meaning.
-  static std::string help();
-};
-
-/// All passes from a model to a plan.
+/// All passes from a model to a plan, with the keys of the module's strategy
+/// where they are not given.
 void buildCompilePipeline(OpPassManager &passes, const CompileOptions &options);
 
 /// Registers the passes and --piper-compile.
