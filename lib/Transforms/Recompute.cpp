@@ -102,14 +102,16 @@ static Part buildPart(BodyTable &bodies, func::FuncOp body,
         results, [&](unsigned index) { return terminator->getOperand(index); });
   };
   SmallVector<Operation *> ops = findSlice(block, returned());
-  DenseSet<Operation *> kept(ops.begin(), ops.end());
+  DenseSet<Operation *> needed(ops.begin(), ops.end());
   terminator->setOperands(returned());
-  for (Operation &op :
-       llvm::make_early_inc_range(llvm::reverse(block.without_terminator())))
-    if (!kept.contains(&op))
-      op.erase();
+  SmallVector<Operation *> all;
+  for (Operation &op : block.without_terminator())
+    all.push_back(&op);
+  for (Operation *op : llvm::reverse(all))
+    if (needed.contains(op))
+      dropSavedResults(op);
     else
-      dropSavedResults(&op);
+      op->erase();
   ops.clear();
   for (Operation &op : block.without_terminator())
     ops.push_back(&op);
