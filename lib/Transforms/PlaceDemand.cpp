@@ -23,6 +23,7 @@ using namespace mlir::piper;
 
 EntryPlacer::EntryPlacer(func::FuncOp entry, ModulePlacement &shared)
     : entry(entry), shared(shared), sets(shared.sets), plan(shared.plan),
+      hasCopies(plan.copies == 2 && getMicroBatches(entry) > 1),
       arguments(entry.getNumArguments()) {
   for (auto [index, argument] : llvm::enumerate(arguments)) {
     StringAttr parameter;
@@ -112,7 +113,7 @@ CoordinateSets::Set EntryPlacer::stageSet(TaskOp task) {
 
 LogicalResult EntryPlacer::placeBody() {
   int64_t microBatches = getMicroBatches(entry);
-  if (plan.copies == 2 && microBatches > 1 && microBatches % 2 != 0)
+  if (hasCopies && microBatches % 2 != 0)
     return entry.emitOpError()
            << "expects an even number of micro-batches for two copies of each "
               "stage but got "
@@ -124,8 +125,7 @@ LogicalResult EntryPlacer::placeBody() {
       continue;
     // The chains of two-way schedules: the second half runs through the second
     // copies.
-    bool second = plan.copies == 2 && task.getMb() >= microBatches / 2;
-    task.setCopy(second && task.getMb() >= 0 ? 1 : 0);
+    task.setCopy(hasCopies && task.getMb() >= microBatches / 2 ? 1 : 0);
     Set on = stageSet(task);
     if (!isPinned(task))
       steps[task] = {Kind::Stage, plan.devices[task.getStage()][0], on};

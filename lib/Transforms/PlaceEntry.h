@@ -93,7 +93,7 @@ private:
   /// Of a task of a stage: its coordinate, or those of the copies.
   Set stageSet(TaskOp task);
   bool isPinned(TaskOp task) const {
-    return task.getStage() >= 0 && (plan.copies == 1 || task.getMb() >= 0);
+    return task.getStage() >= 0 && (!hasCopies || task.getMb() >= 0);
   }
   /// The coordinates that need `value`, or its home where none does.
   Set target(Value value);
@@ -121,6 +121,8 @@ private:
   ModulePlacement &shared;
   CoordinateSets &sets;
   const StagePlan &plan;
+  /// Whether micro-batches of this step run through both copies.
+  bool hasCopies;
   SmallVector<Argument> arguments;
   /// By name, the argument.
   llvm::StringMap<unsigned> states;

@@ -76,7 +76,7 @@ Value EntryPlacer::read(Value value, Set set) {
     return value;
   // Nearly all values are of stages that have one copy: none is a sum.
   auto producer = value.getDefiningOp<TaskOp>();
-  if (!producer || (plan.copies == 1 && isPinned(producer)))
+  if (!producer || (!hasCopies && isPinned(producer)))
     return deliver(value, set, value);
   SmallVector<Value> parts = partsOf(value);
   if (parts.size() == 1)
@@ -116,7 +116,7 @@ LogicalResult EntryPlacer::cutChain(TaskOp task) {
 }
 
 LogicalResult EntryPlacer::rewriteTask(TaskOp task, Set on) {
-  if (plan.copies == 2 && isPinned(task) && failed(cutChain(task)))
+  if (hasCopies && isPinned(task) && failed(cutChain(task)))
     return failure();
   unsigned inputs = task.getInputs().size();
   for (OpOperand &operand : task->getOpOperands()) {

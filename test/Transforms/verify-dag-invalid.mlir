@@ -235,7 +235,7 @@ module attributes {piper.level = #piper.level<dag>} {
 
 // -----
 
-module attributes {piper.level = #piper.level<programs>} {
+module attributes {piper.level = #piper.level<dag>} {
   func.func private @neg(%x: tensor<4xf32>) -> tensor<4xf32> {
     %a = piper.neg %x : tensor<4xf32>
     return %a : tensor<4xf32>
