@@ -261,28 +261,17 @@ Problem IdChecker::checkMessage(const Group &group) const {
 // Reductions
 //===----------------------------------------------------------------------===//
 
-static bool canAdd(ElementType type) {
-  return type == ElementType::F32 || type == ElementType::F64 ||
-         type == ElementType::I32 || type == ElementType::I64;
-}
-
 /// What one member does, the terms and members being right. `type` is that of
 /// the first.
 Problem IdChecker::checkMember(Place place, const TensorType &type) const {
   const Instruction &call = at(place);
-  auto own = std::count(call.terms.begin(), call.terms.end(), place.program);
-  if (int64_t(call.operands.size()) != own)
-    return problemAt(place, "expects " + std::to_string(own) +
-                                " operands, the terms of coordinate " +
-                                std::to_string(place.program) + ", but got " +
-                                std::to_string(call.operands.size()));
   if (call.operands.empty() && call.results.empty())
     return problemAt(place, "a member has a term or stores the sum");
-  for (const auto *values : {&call.operands, &call.results})
-    for (int32_t value : *values)
-      if (typeOf(place, value) != type)
-        return problemAt(place, "expects " + type.str() + " but got " +
-                                    typeOf(place, value).str());
+  int32_t value = call.operands.empty() ? call.results[0] : call.operands[0];
+  if (typeOf(place, value) != type)
+    return problemAt(place, "expects " + type.str() + " as on coordinate " +
+                                std::to_string(at(place).members[0]) +
+                                " but got " + typeOf(place, value).str());
   return std::nullopt;
 }
 
@@ -300,21 +289,8 @@ Problem IdChecker::checkReduction(const Group &group) const {
   }
   if (Problem problem = checkHolders(group, first.members, "has as members"))
     return problem;
-  if (first.terms.empty())
-    return problemAt(group[0], "a sum has at least one term");
-  for (int32_t term : first.terms)
-    if (!std::binary_search(first.members.begin(), first.members.end(), term))
-      return problemAt(group[0], "has a term of coordinate " +
-                                     std::to_string(term) +
-                                     ", which is no member");
   const auto &values = first.operands.empty() ? first.results : first.operands;
-  if (values.empty())
-    return problemAt(group[0], "a member has a term or stores the sum");
-  const TensorType &type = typeOf(group[0], values[0]);
-  if (first.terms.size() > 1 && !canAdd(type.element))
-    return problemAt(group[0], "expects elements of f32, f64, i32 or i64 in a "
-                               "sum but got " +
-                                   type.str());
+  TensorType type = values.empty() ? TensorType() : typeOf(group[0], values[0]);
   for (Place place : group)
     if (Problem problem = checkMember(place, type))
       return problem;

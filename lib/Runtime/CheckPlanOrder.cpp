@@ -1,8 +1,8 @@
 // Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The order of instructions: within a program, between the two ends of a
-// channel, and over all programs.
+// The order of instructions: between the two ends of a channel, over all
+// programs, and within each. The ids are right.
 
 #include "CheckPlanParts.h"
 #include "PlanGraph.h"
@@ -12,22 +12,6 @@
 using namespace piper::rt;
 
 using Kind = Instruction::Kind;
-
-static Problem findWaitProblem(const Plan &plan, int p, int e) {
-  const auto &instructions = plan.programs[p].entries[e].instructions;
-  for (int i = 0; i < int(instructions.size()); ++i)
-    for (int32_t wait : instructions[i].waits) {
-      std::string text = "waits for instruction " + std::to_string(wait);
-      if (wait < 0 || wait >= i)
-        return PlanProblem{p, e, i, text + ", which is not before it"};
-      Stream stream = instructions[wait].stream();
-      if (stream == instructions[i].stream())
-        return PlanProblem{p, e, i,
-                           text + ", which is on its own stream, '" +
-                               streamName(stream) + "'"};
-    }
-  return std::nullopt;
-}
 
 /// Each receive of a channel is that of the next message sent. Requires: each
 /// message has both ends.
@@ -83,9 +67,6 @@ static Problem findDescent(const Plan &plan, int p, int e) {
 
 Problem piper::rt::findOrderProblem(const Plan &plan, int entry) {
   int count = int(plan.programs.size());
-  for (int p = 0; p < count; ++p)
-    if (Problem problem = findWaitProblem(plan, p, entry))
-      return problem;
   if (Problem problem = findChannelProblem(plan, entry))
     return problem;
   // Before the ids, which rule cycles out but do not say where they are.

@@ -15,7 +15,7 @@ using Problem = std::optional<PlanProblem>;
 
 /// Ids: each is one task, one message or one reduction.
 Problem findIdProblem(const Plan &plan, int entry);
-/// Waits, channels, cycles, ascending ids.
+/// Channels, cycles, ascending ids.
 Problem findOrderProblem(const Plan &plan, int entry);
 /// Accesses of one program that nothing orders, and waits that order nothing.
 Problem findMemoryProblem(const Plan &plan, int program, int entry);

@@ -165,16 +165,27 @@ PlanGraph::findStuck(const std::vector<int32_t> &order) const {
   return cycle;
 }
 
-std::string PlanGraph::describe(Member member) const {
-  const Program &program = plan.programs[member.program];
-  std::string text = describeInstruction(program, *entries[member.program],
-                                         member.instruction);
-  return text.substr(0, text.rfind(" of entry point")) + " of program '" +
-         program.name + "'";
+std::string PlanGraph::describe(const Node &node) const {
+  Member first = node.members[0];
+  const Program &program = plan.programs[first.program];
+  if (node.members.size() == 1) {
+    std::string text = describeInstruction(program, *entries[first.program],
+                                           first.instruction);
+    return text.substr(0, text.rfind(" of entry point")) + " of program '" +
+           program.name + "'";
+  }
+  bool isMessage = at(first).kind == Kind::Send;
+  std::string text = (isMessage ? "message " : "reduction ") +
+                     std::to_string(at(first).id) + " (";
+  for (size_t m = 0; m < node.members.size(); ++m)
+    text += (m ? ", instruction " : "instruction ") +
+            std::to_string(node.members[m].instruction) + " of program '" +
+            plan.programs[node.members[m].program].name + "'";
+  return text + ")";
 }
 
 std::string PlanGraph::describeStuck(const std::vector<int32_t> &stuck) const {
-  std::string text = describe(nodes[stuck[0]].members[0]);
+  std::string text = describe(nodes[stuck[0]]);
   if (stuck.size() == 1 && nodes[stuck[0]].isAlone)
     return text + " needs an instruction that is not there";
   // Long cycles have their start and their end.
@@ -186,7 +197,7 @@ std::string PlanGraph::describeStuck(const std::vector<int32_t> &stuck) const {
       i += left;
     }
     text += (i == 1 ? " needs " : ", which needs ") +
-            describe(nodes[stuck[i % stuck.size()]].members[0]);
+            describe(nodes[stuck[i % stuck.size()]]);
   }
   return text;
 }

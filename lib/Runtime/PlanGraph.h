@@ -54,8 +54,8 @@ public:
   std::vector<int32_t> findStuck(const std::vector<int32_t> &order) const;
   /// "A needs B, which needs .., which needs A" of what findStuck() found.
   std::string describeStuck(const std::vector<int32_t> &stuck) const;
-  /// "instruction 5 (...) of program 'p0'".
-  std::string describe(Member member) const;
+  /// "instruction 5 (...) of program 'p0'", "message 7 (instruction 3 of ..)".
+  std::string describe(const Node &node) const;
 
 private:
   const Instruction &at(Member member) const {

@@ -5,64 +5,143 @@
 
 #include "Trace.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 using namespace piper::rt;
 using Json = nlohmann::json;
+
+using Kind = Instruction::Kind;
 
 /// A JSON string; what is not UTF-8 is replaced.
 static std::string jsonString(const std::string &text) {
   return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+static std::string placeOf(int rank, Stream stream) {
+  return "\"pid\":" + std::to_string(rank) +
+         ",\"tid\":" + std::to_string(int(stream));
+}
+
 /// An event that names a process or a thread for the viewer.
-static std::string nameEvent(const char *kind, const std::string &name) {
-  return std::string("{\"name\":\"") + kind +
-         "\",\"ph\":\"M\",\"pid\":0,\"tid\":0,\"args\":{\"name\":" +
-         jsonString(name) + "}}";
+static std::string nameEvent(const char *kind, int rank, Stream stream,
+                             const std::string &name) {
+  return std::string("{\"name\":\"") + kind + "\",\"ph\":\"M\"," +
+         placeOf(rank, stream) + ",\"args\":{\"name\":" + jsonString(name) +
+         "}}";
+}
+
+std::string piper::rt::traceName(const Program &program,
+                                 const Instruction &call) {
+  switch (call.kind) {
+  case Kind::Send:
+    return "send to " + std::to_string(call.peer);
+  case Kind::Receive:
+    return "receive from " + std::to_string(call.peer);
+  case Kind::AllReduce:
+    return "reduce";
+  case Kind::Task:
+    break;
+  }
+  const std::string &name = program.functions[call.function].name;
+  return call.tags.empty() ? name : name + " (" + call.tags + ")";
+}
+
+static std::string categoryOf(const Instruction &call) {
+  if (call.kind == Kind::Task)
+    return call.pass;
+  return call.kind == Kind::AllReduce ? "reduce" : "transfer";
+}
+
+/// What is the same in each step, after the number of the step.
+static std::string argumentsOf(const EntryPoint &entry, int64_t index) {
+  const Instruction &call = entry.instructions[index];
+  std::string text = ",\"instruction\":" + std::to_string(index);
+  auto add = [&](const char *name, int64_t value) {
+    text += std::string(",\"") + name + "\":" + std::to_string(value);
+  };
+  if (call.id >= 0)
+    add("id", call.id);
+  if (call.kind == Kind::Task) {
+    if (call.microBatch >= 0)
+      add("mb", call.microBatch);
+    if (call.stage >= 0)
+      add("stage", call.stage);
+    return text;
+  }
+  if (call.kind != Kind::AllReduce)
+    add("peer", call.peer);
+  int32_t value = call.operands.empty() ? call.results[0] : call.operands[0];
+  add("bytes", entry.values[value].type.numBytes());
+  return text;
+}
+
+void TraceFile::addRank(int rank, const Program &program,
+                        const EntryPoint &entry) {
+  text += (rank > 0 ? ",\n" : "") +
+          nameEvent("process_name", rank, Stream::Compute, program.name);
+  bool isUsed[kNumStreams] = {true};
+  events.emplace_back();
+  for (size_t i = 0; i < entry.instructions.size(); ++i) {
+    const Instruction &call = entry.instructions[i];
+    isUsed[int(call.stream())] = true;
+    events.back().push_back(
+        {",\n{\"name\":" + jsonString(traceName(program, call)) +
+             ",\"cat\":" + jsonString(categoryOf(call)) + ",\"ph\":\"X\"," +
+             placeOf(rank, call.stream()) + ",\"ts\":",
+         argumentsOf(entry, int64_t(i)) + "}}"});
+  }
+  for (int s = 0; s < kNumStreams; ++s)
+    if (isUsed[s])
+      text += ",\n" +
+              nameEvent("thread_name", rank, Stream(s), streamName(Stream(s)));
+}
+
+Result<TraceFile> TraceFile::open(const std::string &path, const Plan &plan,
+                                  const std::string &entry) {
+  Result<OutputFile> file = OutputFile::open(path, /*append=*/false);
+  if (!file.ok())
+    return file.takeStatus();
+  TraceFile trace(std::move(*file));
+  trace.text = "[\n";
+  for (size_t r = 0; r < plan.programs.size(); ++r)
+    trace.addRank(int(r), plan.programs[r], *plan.programs[r].findEntry(entry));
+  trace.file.write(trace.text);
+  PIPER_RETURN_IF_ERROR(trace.file.flush());
+  return trace;
 }
 
 Result<TraceFile> TraceFile::open(const std::string &path,
                                   const Program &program,
                                   const EntryPoint &entry) {
-  Result<OutputFile> file = OutputFile::open(path, /*append=*/false);
-  if (!file.ok())
-    return file.takeStatus();
-  TraceFile trace(std::move(*file));
-  trace.file.write("[\n" + nameEvent("process_name", program.name) + ",\n" +
-                   nameEvent("thread_name", "compute"));
-  for (const Instruction &call : entry.instructions) {
-    std::string name = program.functions[call.function].name;
-    if (!call.tags.empty())
-      name += " (" + call.tags + ")";
-    trace.heads.push_back(",\n{\"name\":" + jsonString(name) +
-                          ",\"cat\":" + jsonString(call.pass) +
-                          ",\"ph\":\"X\",\"pid\":0,\"tid\":0,\"ts\":");
-    trace.tails.push_back(call.microBatch < 0
-                              ? "}}"
-                              : ",\"mb\":" + std::to_string(call.microBatch) +
-                                    "}}");
-  }
-  PIPER_RETURN_IF_ERROR(trace.file.flush());
-  return trace;
+  Plan plan;
+  plan.programs.push_back(program);
+  return open(path, plan, entry.name);
 }
 
-Status TraceFile::addStep(int64_t step, const std::vector<TaskTime> &times) {
-  if (origin == 0 && !times.empty())
-    origin = times.front().begin;
-  text.clear();
-  for (size_t i = 0; i < times.size() && i < heads.size(); ++i) {
-    char numbers[160];
-    std::snprintf(numbers, sizeof(numbers),
-                  "%.3f,\"dur\":%.3f,\"args\":{\"step\":%lld",
-                  double(times[i].begin - origin) / 1000,
-                  double(times[i].end - times[i].begin) / 1000,
-                  static_cast<long long>(step));
-    text += heads[i];
-    text += numbers;
-    text += tails[i];
+Status TraceFile::addStep(int64_t step,
+                          const std::vector<std::vector<TaskTime>> &times) {
+  if (origin < 0) {
+    origin = std::numeric_limits<int64_t>::max();
+    for (const auto &rank : times)
+      for (const TaskTime &time : rank)
+        origin = std::min(origin, time.begin);
   }
+  text.clear();
+  for (size_t r = 0; r < times.size() && r < events.size(); ++r)
+    for (size_t i = 0; i < times[r].size() && i < events[r].size(); ++i) {
+      char numbers[160];
+      std::snprintf(numbers, sizeof(numbers),
+                    "%.3f,\"dur\":%.3f,\"args\":{\"step\":%lld",
+                    double(times[r][i].begin - origin) / 1000,
+                    double(times[r][i].end - times[r][i].begin) / 1000,
+                    static_cast<long long>(step));
+      text += events[r][i].head;
+      text += numbers;
+      text += events[r][i].tail;
+    }
   file.write(text);
   return file.flush();
 }

@@ -1,0 +1,47 @@
+// Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A simulated step for people: its timetable, idle time and memory.
+
+#ifndef PIPER_RUNTIME_PLANTIMETABLE_H
+#define PIPER_RUNTIME_PLANTIMETABLE_H
+
+#include "Piper/Runtime/SimulatePlan.h"
+#include "Piper/Schedule/Print.h"
+
+#include <string>
+
+namespace piper::rt {
+
+/// What a plan does as a schedule. An action is all tasks of one stage, pass
+/// and micro-batch of a rank, those of pass R with the backward that they
+/// serve; two that alternate, a forward and a backward, are a pair. Stages of
+/// the second copy are numbered after all others. The simulation has the times
+/// of the plan: `makespan` is the end of the last instruction of any rank, and
+/// `busy` counts all tasks, those of no stage too.
+struct PlanTimetable {
+  schedule::Schedule schedule;
+  schedule::Simulation simulation;
+};
+
+/// Requires: `times` is of this entry point.
+PlanTimetable makeTimetable(const Plan &plan, const std::string &entry,
+                            const DeviceTimes &times);
+
+/// The length of the step and the share of it that is idle; the timetable
+/// (where there are stages, and it fits into a line); for each rank its idle
+/// share, most micro-batches in flight, and peak of memory.
+std::string timetableReport(const Plan &plan, const std::string &entry,
+                            const DeviceTimes &times,
+                            const schedule::TextOptions &options = {});
+
+/// --simulate: the report of entry point `entry` with the durations of a cost
+/// file or trace (the default costs where `path` is empty). Errors: those of
+/// readDurations and simulatePlan.
+Result<std::string> simulationReport(const Plan &plan, const std::string &entry,
+                                     const std::string &path,
+                                     const schedule::TextOptions &options = {});
+
+} // namespace piper::rt
+
+#endif // PIPER_RUNTIME_PLANTIMETABLE_H
