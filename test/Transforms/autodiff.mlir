@@ -17,12 +17,12 @@
 // CHECK-SAME: -> (tensor<f32> {piper.output = "loss"}, tensor<i64> {piper.output = "count"}, tensor<4x12xf32> {piper.gradient = "w"})
 // CHECK-NEXT: %[[N:.+]] = piper.task @count(%[[T]]) pass = once
 // CHECK-NEXT: %[[SEED:.+]] = piper.task @mean.bw(%[[N]]) pass = once
-// CHECK-NEXT: %[[F1:.+]]:3 = piper.task @layer1.fw(%[[X]], %[[W]]) pass = F tags = <layer = 1>
-// CHECK-NEXT: %[[F2:.+]] = piper.task @layer2.fw(%[[F1]]#0, %[[B]], %[[W]]) pass = F tags = <layer = 2>
-// CHECK-NEXT: %[[F3:.+]]:2 = piper.task @layer3.fw(%[[F2]], %[[T]]) pass = F tags = <layer = 3>
-// CHECK-NEXT: %[[B3:.+]] = piper.task @layer3.bw(%[[SEED]], %[[F3]]#1, %[[F2]], %[[T]]) pass = B tags = <layer = 3>
-// CHECK-NEXT: %[[B2:.+]]:2 = piper.task @layer2.bw(%[[B3]], %[[W]], %[[F1]]#0, %[[B]]) pass = B tags = <layer = 2>
-// CHECK-NEXT: %[[B1:.+]] = piper.task @layer1.bw(%[[B2]]#0, %[[F1]]#1, %[[F1]]#2, %[[X]]) pass = B tags = <layer = 1>
+// CHECK-NEXT: %[[F1:.+]]:3 = piper.task @layer1.fw(%[[X]], %[[W]]) pass = F tags = <layer = 1> segment = 0 :
+// CHECK-NEXT: %[[F2:.+]] = piper.task @layer2.fw(%[[F1]]#0, %[[B]], %[[W]]) pass = F tags = <layer = 2> segment = 1 :
+// CHECK-NEXT: %[[F3:.+]]:2 = piper.task @layer3.fw(%[[F2]], %[[T]]) pass = F tags = <layer = 3> segment = 2 :
+// CHECK-NEXT: %[[B3:.+]] = piper.task @layer3.bw(%[[SEED]], %[[F3]]#1, %[[F2]], %[[T]]) pass = B tags = <layer = 3> segment = 2 :
+// CHECK-NEXT: %[[B2:.+]]:2 = piper.task @layer2.bw(%[[B3]], %[[W]], %[[F1]]#0, %[[B]]) pass = B tags = <layer = 2> segment = 1 :
+// CHECK-NEXT: %[[B1:.+]] = piper.task @layer1.bw(%[[B2]]#0, %[[F1]]#1, %[[F1]]#2, %[[X]]) pass = B tags = <layer = 1> segment = 0 :
 // CHECK-NEXT: %[[L:.+]] = piper.task @mean.fw(%[[F3]]#0, %[[N]]) pass = once
 // CHECK-NEXT: %[[G:.+]] = piper.task @add(%[[B1]], %[[B2]]#1) pass = once
 // CHECK-NEXT: return %[[L]], %[[N]], %[[G]]
@@ -95,7 +95,7 @@ func.func @train(%x: tensor<2x4xf32> {piper.input = #piper.input<"x", dims = [ba
 // CHECK-NEXT: %[[L:.+]] = piper.task @layer4.fw(%[[D]], %[[A]])
 // CHECK-NEXT: %[[G4:.+]] = piper.task @layer4.bw() pass = B tags = <layer = 4>
 // CHECK-NEXT: %[[G3:.+]] = piper.task @layer3.bw(%[[G4]], %[[B]]) pass = B tags = <layer = 3>
-// CHECK-NEXT: %[[GA:.+]] = piper.task @{{.+}}(%[[G4]], %[[G3]]) pass = B tags = <layer = 1>
+// CHECK-NEXT: %[[GA:.+]] = piper.task @{{.+}}(%[[G4]], %[[G3]]) pass = B tags = <layer = 1> segment = 0 :
 // CHECK-NEXT: %[[GW:.+]] = piper.task @layer1.bw(%[[GA]], %[[X]]) pass = B tags = <layer = 1>
 // CHECK-NEXT: return %[[L]], %[[GW]], %[[G3]]
 // CHECK: func.func private @layer4.bw() -> tensor<2x4xf32>
@@ -157,7 +157,7 @@ func.func @train(%x: tensor<2x4xf32> {piper.input = #piper.input<"x", dims = [ba
 // Two operands with the same gradient share one result of the backward.
 
 // CHECK-LABEL: func.func @train(
-// CHECK: %[[G:.+]] = piper.task @segment.bw() pass = B : () -> tensor<f32>
+// CHECK: %[[G:.+]] = piper.task @segment.bw() pass = B segment = 0 : () -> tensor<f32>
 // CHECK-NEXT: return %{{.+}}, %[[G]], %[[G]] :
 func.func @train(%w: tensor<f32> {piper.param = #piper.param<"w">},
                  %v: tensor<f32> {piper.param = #piper.param<"v">}) -> (tensor<f32> {piper.output = "loss"}) {

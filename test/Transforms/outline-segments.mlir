@@ -18,9 +18,9 @@
 // CHECK-SAME: %[[W2:[a-z0-9]+]]: tensor<4x4xf32> {piper.param
 // CHECK-SAME: -> (tensor<f32> {piper.output = "loss"}, tensor<i64> {piper.output = "count"})
 // CHECK: %[[N:.+]] = piper.task @count(%[[T]]) pass = once : (tensor<2xi32>) -> tensor<i64>
-// CHECK-NEXT: %[[H1:.+]] = piper.task @layer1(%[[X]], %[[W1]]) pass = F tags = <layer = 1> :
-// CHECK-NEXT: %[[H2:.+]] = piper.task @layer1(%[[H1]], %[[W2]]) pass = F tags = <layer = 2> :
-// CHECK-NEXT: %[[S:.+]] = piper.task @head(%[[H2]], %[[T]]) pass = F tags = <name = "head"> :
+// CHECK-NEXT: %[[H1:.+]] = piper.task @layer1(%[[X]], %[[W1]]) pass = F tags = <layer = 1> segment = 0 :
+// CHECK-NEXT: %[[H2:.+]] = piper.task @layer1(%[[H1]], %[[W2]]) pass = F tags = <layer = 2> segment = 1 :
+// CHECK-NEXT: %[[S:.+]] = piper.task @head(%[[H2]], %[[T]]) pass = F tags = <name = "head"> segment = 2 :
 // CHECK-NEXT: %[[L:.+]] = piper.task @mean(%[[S]], %[[N]]) pass = once :
 // CHECK-NEXT: return %[[L]], %[[N]]
 // CHECK: func.func private @count
@@ -58,10 +58,10 @@ func.func @train(%x: tensor<2x4xf32> {piper.input = #piper.input<"x", dims = [ba
 // first run with tags.
 
 // CHECK-LABEL: func.func @train(
-// CHECK: piper.task @segment({{.*}}) pass = F :
+// CHECK: piper.task @segment({{.*}}) pass = F segment = 0 :
 // CHECK-NEXT: return
 // CHECK-LABEL: func.func @predict(
-// CHECK: piper.task @layer3({{.*}}) pass = F tags = <layer = 3> :
+// CHECK: piper.task @layer3({{.*}}) pass = F tags = <layer = 3> segment = 0 :
 // CHECK-NEXT: return
 // CHECK: func.func private @layer3
 // CHECK: piper.matmul
@@ -139,10 +139,10 @@ func.func @train(%x: tensor<2x4xf32> {piper.input = #piper.input<"x", dims = [ba
 
 // CHECK-LABEL: func.func @train(
 // CHECK-NEXT: %[[K:.+]] = piper.task @random_key() pass = once :
-// CHECK-NEXT: %[[A:.+]] = piper.task @layer1(%{{.+}}, %[[K]]) pass = F salt = [[SALT:[0-9]+]] tags = <layer = 1> :
+// CHECK-NEXT: %[[A:.+]] = piper.task @layer1(%{{.+}}, %[[K]]) pass = F salt = [[SALT:[0-9]+]] tags = <layer = 1> segment = 0 :
 // CHECK-NEXT: %[[B:.+]] = piper.task @layer2(%[[A]], %{{.+}}) pass = F tags
 // CHECK-NOT: salt = [[SALT]] tags
-// CHECK: piper.task @layer1(%[[B]], %[[K]]) pass = F salt = {{[0-9]+}} tags = <layer = 3> :
+// CHECK: piper.task @layer1(%[[B]], %[[K]]) pass = F salt = {{[0-9]+}} tags = <layer = 3> segment = 2 :
 // CHECK-NEXT: piper.task @segment
 // CHECK-NEXT: return
 func.func @train(%x: tensor<2x4xf32> {piper.input = #piper.input<"x", dims = [batch, embed]>},
@@ -163,7 +163,7 @@ func.func @train(%x: tensor<2x4xf32> {piper.input = #piper.input<"x", dims = [ba
 // CHECK-LABEL: func.func @train(
 // CHECK-SAME: %[[T:[a-z0-9]+]]: tensor<2xi32>
 // CHECK-NEXT: %[[R:.+]] = piper.task @prologue(%[[T]]) pass = once : (tensor<2xi32>) -> tensor<f32>
-// CHECK-NEXT: %[[S:.+]] = piper.task @segment(%[[T]], %{{.+}}) pass = F :
+// CHECK-NEXT: %[[S:.+]] = piper.task @segment(%[[T]], %{{.+}}) pass = F segment = 0 :
 // CHECK-NEXT: %[[L:.+]] = piper.task @epilogue(%[[S]], %[[R]]) pass = once :
 // CHECK: func.func private @prologue
 // CHECK-NEXT: piper.cast
