@@ -59,11 +59,15 @@ LogicalResult TaskLayouts::visit(TaskSplit &split,
   if (demand)
     return success();
   SplitVariant &variant = *split.variant;
-  bool differs = variant.split.usesOrigin() ||
-                 llvm::any_of(variant.results, [](const SplitLayout &result) {
-                   return result.isPartial();
-                 });
-  split.perMicroBatch = !isSingle && (sample || afterOthers || differs);
+  bool differs = variant.split.usesOrigin(), hasParts = false;
+  for (const SplitLayout &result : variant.results) {
+    differs |= result.isPartial();
+    hasParts |= result.isSplit();
+  }
+  // The backward of a linear loss has the batch from nowhere: it is the same
+  // for all micro-batches, but belongs to each.
+  split.perMicroBatch =
+      !isSingle && (sample || afterOthers || differs || hasParts);
   split.isLate = isSingle && (sum || afterOthers);
   if (isSingle && differs)
     return task.emitOpError()
