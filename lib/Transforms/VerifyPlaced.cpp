@@ -29,8 +29,9 @@ private:
   LogicalResult verifyMesh();
   LogicalResult verifyEntry(func::FuncOp entry);
   LogicalResult verifyArgument(func::FuncOp entry, unsigned index);
-  LogicalResult verifyState(func::FuncOp entry, unsigned index,
-                            StringRef parameter);
+  LogicalResult verifyAgreement(func::FuncOp entry, unsigned index,
+                                StringRef name);
+  LogicalResult verifyState(func::FuncOp entry, StateAttr state, Type type);
   LogicalResult verifyStage(TaskOp task);
 
   ModuleOp module;
@@ -61,10 +62,9 @@ LogicalResult PlacedVerifier::verifyMesh() {
   return success();
 }
 
-/// All entry points have a state on the same coordinates: a moment on those of
-/// its parameter, a counter on all.
-LogicalResult PlacedVerifier::verifyState(func::FuncOp entry, unsigned index,
-                                          StringRef name) {
+/// All entry points have a state on the same coordinates.
+LogicalResult PlacedVerifier::verifyAgreement(func::FuncOp entry,
+                                              unsigned index, StringRef name) {
   Type type = entry.getArgumentTypes()[index];
   auto [found, isNew] = states.try_emplace(name, type, entry);
   if (!isNew && found->second.first != type) {
@@ -76,10 +76,13 @@ LogicalResult PlacedVerifier::verifyState(func::FuncOp entry, unsigned index,
     diagnostic.attachNote(first.getLoc()) << "the other entry point is here";
     return diagnostic;
   }
-  auto state = entry.getArgAttrOfType<StateAttr>(
-      index, PiperDialect::StateAttrHelper::getNameStr());
-  if (!state)
-    return success();
+  return success();
+}
+
+/// A moment lies with its parameter, a counter everywhere.
+LogicalResult PlacedVerifier::verifyState(func::FuncOp entry, StateAttr state,
+                                          Type type) {
+  StringRef name = state.getName();
   if (!state.getParameter()) {
     if (static_cast<int64_t>(getCoordinates(type).size()) == coordinates)
       return success();
@@ -87,20 +90,16 @@ LogicalResult PlacedVerifier::verifyState(func::FuncOp entry, unsigned index,
            << "expects counter '" << name << "' on all " << coordinates
            << " coordinates but got " << type;
   }
-  for (unsigned i = 0; i < entry.getNumArguments(); ++i) {
-    auto param = entry.getArgAttrOfType<ParamAttr>(
-        i, PiperDialect::ParamAttrHelper::getNameStr());
-    if (!param || param.getName() != state.getParameter())
-      continue;
-    Type own = entry.getArgumentTypes()[i];
-    if (getCoordinates(own) == getCoordinates(type))
-      return success();
-    return entry.emitOpError()
-           << "expects '" << name << "' on the coordinates of '"
-           << param.getName().getValue() << "', which is " << own
-           << ", but got " << type;
-  }
-  return success();
+  auto owner = states.find(state.getParameter());
+  if (owner == states.end())
+    return success();
+  Type own = owner->second.first;
+  if (getCoordinates(own) == getCoordinates(type))
+    return success();
+  return entry.emitOpError()
+         << "expects '" << name << "' on the coordinates of '"
+         << state.getParameter().getValue() << "', which is " << own
+         << ", but got " << type;
 }
 
 LogicalResult PlacedVerifier::verifyArgument(func::FuncOp entry,
@@ -123,7 +122,8 @@ LogicalResult PlacedVerifier::verifyArgument(func::FuncOp entry,
     return entry.emitOpError()
            << "expects argument #" << index << " on coordinates below "
            << coordinates << " but got " << type;
-  return verifyState(entry, index, param ? param.getName() : state.getName());
+  return verifyAgreement(entry, index,
+                         param ? param.getName() : state.getName());
 }
 
 /// A task of a stage runs on the coordinate of its copy; without a micro-batch
@@ -162,6 +162,11 @@ LogicalResult PlacedVerifier::verifyStage(TaskOp task) {
 LogicalResult PlacedVerifier::verifyEntry(func::FuncOp entry) {
   for (unsigned i = 0; i < entry.getNumArguments(); ++i)
     if (failed(verifyArgument(entry, i)))
+      return failure();
+  for (unsigned i = 0; i < entry.getNumArguments(); ++i)
+    if (auto state = entry.getArgAttrOfType<StateAttr>(
+            i, PiperDialect::StateAttrHelper::getNameStr());
+        state && failed(verifyState(entry, state, entry.getArgumentTypes()[i])))
       return failure();
   for (Operation &op : entry.front().without_terminator()) {
     if (isa<MicroBatchOp>(op))
