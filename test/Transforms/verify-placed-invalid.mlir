@@ -287,6 +287,27 @@ module attributes {piper.level = #piper.level<placed>, piper.directives = [
 
 // -----
 
+module attributes {piper.level = #piper.level<placed>, piper.directives = [
+    {op = "place", filter = {SEGMENT = 0 : i64}, devices = [0 : i64, 3 : i64]}, {op = "place", filter = {SEGMENT = 1 : i64}, devices = [1 : i64, 2 : i64]},
+    {op = "place", filter = {SEGMENT = 2 : i64}, devices = [2 : i64, 1 : i64]}, {op = "place", filter = {SEGMENT = 3 : i64}, devices = [3 : i64, 0 : i64]}]} {
+  piper.mesh @mesh ["pp"] = [4]
+  func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = piper.neg %x : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+  func.func @train(%x: tensor<4xf32> {piper.input = #piper.input<"x">}) {
+    %0 = piper.task @f(%x) pass = F segment = 0 mb = 0 stage = 0 : (tensor<4xf32>) -> !piper.dist<tensor<4xf32>, on [pp = 0]>
+    %1 = piper.task @f(%x) pass = F segment = 1 mb = 0 stage = 1 : (tensor<4xf32>) -> !piper.dist<tensor<4xf32>, on [pp = 1]>
+    %2 = piper.task @f(%x) pass = F segment = 2 mb = 0 stage = 2 : (tensor<4xf32>) -> !piper.dist<tensor<4xf32>, on [pp = 2]>
+    %3 = piper.task @f(%x) pass = F segment = 3 mb = 0 stage = 3 : (tensor<4xf32>) -> !piper.dist<tensor<4xf32>, on [pp = 3]>
+    // expected-error @below {{expects stage 0 to run on pp = 0 or 3 but result #0 is '!piper.dist<tensor<4xf32>, on [pp = 0, 1]>'}}
+    %4 = piper.task @f(%x) pass = F segment = 0 stage = 0 : (tensor<4xf32>) -> !piper.dist<tensor<4xf32>, on [pp = 0, 1]>
+    return
+  }
+}
+
+// -----
+
 !p0 = !piper.dist<tensor<4xf32>, on [pp = 0]>
 !both = !piper.dist<tensor<4xf32>, on [pp = 0, 1]>
 module attributes {piper.level = #piper.level<placed>} {
