@@ -48,9 +48,12 @@ public:
 
 private:
   LogicalResult run(ModuleOp module) {
-    placed = getLevel(module) == Level::Placed;
-    if (!placed && failed(expectLevel(module, getArgument(), Level::DAG)))
-      return failure();
+    Level level = getLevel(module);
+    placed = level == Level::Placed;
+    if (!placed && level != Level::DAG)
+      return module.emitError() << "'" << getArgument()
+                                << "' expects level 'dag' or 'placed' but got '"
+                                << stringifyLevel(level) << "'";
     if (failed(verifyTasks(module)))
       return failure();
     FailureOr<Directives> directives = readDirectives(module);
