@@ -191,13 +191,13 @@ std::string PlanGraph::describeStuck(const std::vector<int32_t> &stuck) const {
   // Long cycles have their start and their end.
   constexpr size_t kShown = 8;
   for (size_t i = 1; i <= stuck.size(); ++i) {
+    text += i == 1 ? " needs " : ", which needs ";
     if (stuck.size() > kShown && i == kShown / 2) {
       size_t left = stuck.size() - kShown;
-      text += ", which needs " + std::to_string(left) + " more, the last of";
+      text += std::to_string(left) + " more, the last of which needs ";
       i += left;
     }
-    text += (i == 1 ? " needs " : ", which needs ") +
-            describe(nodes[stuck[i % stuck.size()]]);
+    text += describe(nodes[stuck[i % stuck.size()]]);
   }
   return text;
 }

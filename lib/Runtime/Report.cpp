@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 
 using namespace piper::rt;
 
@@ -62,6 +63,27 @@ static std::string describeBindings(const EntryPoint &entry,
   return text;
 }
 
+/// "12 tasks", with messages and reductions where there are any.
+static std::string describeWork(const EntryPoint &entry) {
+  int64_t counts[kNumStreams] = {};
+  std::set<std::pair<int32_t, int32_t>> stages;
+  for (const Instruction &call : entry.instructions) {
+    ++counts[int(call.stream())];
+    if (call.stage >= 0)
+      stages.emplace(call.copy, call.stage);
+  }
+  static const char *const names[] = {" tasks", " sends", " receives",
+                                      " reductions"};
+  std::string text = formatCount(counts[0]) + names[0];
+  for (int s = 1; s < kNumStreams; ++s)
+    if (counts[s] > 0)
+      text += ", " + formatCount(counts[s]) + names[s];
+  for (auto it = stages.begin(); it != stages.end(); ++it)
+    text += (it == stages.begin() ? ", stages " : ", ") +
+            std::to_string(it->second) + (it->first > 0 ? " (copy)" : "");
+  return text + "\n";
+}
+
 std::string piper::rt::infoReport(const Program &program) {
   using Kind = StateTensor::Kind;
   std::string text = "program " + program.name + " for " +
@@ -78,8 +100,7 @@ std::string piper::rt::infoReport(const Program &program) {
   text += "functions: " + formatCount(int64_t(program.functions.size())) +
           " with " + formatCount(kernels) + " kernels\n";
   for (const EntryPoint &entry : program.entries) {
-    text += "entry point " + entry.name + ": " +
-            formatCount(int64_t(entry.instructions.size())) + " tasks\n";
+    text += "entry point " + entry.name + ": " + describeWork(entry);
     text += describeBindings(entry, entry.inputs, "input");
     text += describeBindings(entry, entry.outputs, "output");
     if (!entry.gradients.empty())
@@ -100,6 +121,8 @@ int64_t piper::rt::usedBytes(const Program &program, const EntryPoint &entry) {
   for (const EntryValue &value : entry.values)
     use(value.offset, value.type.numBytes());
   for (const Instruction &call : entry.instructions) {
+    if (call.kind != Instruction::Kind::Task)
+      continue;
     const Function &function = program.functions[call.function];
     for (const FunctionValue &value : function.values)
       if (value.base == FunctionValue::Base::Workspace)
@@ -138,4 +161,27 @@ std::string piper::rt::memoryReport(const Program &program) {
     text += line;
   }
   return text;
+}
+
+/// The report of each rank, under its number where there are several.
+static std::string reportRanks(const Plan &plan,
+                               std::string (*report)(const Program &)) {
+  if (plan.programs.size() == 1)
+    return report(plan.programs[0]);
+  std::string text;
+  for (size_t r = 0; r < plan.programs.size(); ++r)
+    text += "rank " + std::to_string(r) + ":\n" + report(plan.programs[r]);
+  return text;
+}
+
+std::string piper::rt::infoReport(const Plan &plan) {
+  std::string text = reportRanks(plan, infoReport);
+  if (plan.programs.size() == 1)
+    return text;
+  return "plan of " + std::to_string(plan.programs.size()) +
+         " ranks, buffering " + std::to_string(plan.buffering) + "\n" + text;
+}
+
+std::string piper::rt::memoryReport(const Plan &plan) {
+  return reportRanks(plan, memoryReport);
 }

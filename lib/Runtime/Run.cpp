@@ -182,17 +182,10 @@ static Status runTraining(Executor &executor, const RunOptions &options,
 /// The reports of --info and --memory.
 static void printReports(const Plan &plan, const RunOptions &options,
                          std::ostream &out) {
-  auto printRanks = [&](std::string (*report)(const Program &)) {
-    for (size_t r = 0; r < plan.programs.size(); ++r) {
-      if (plan.programs.size() > 1)
-        out << "rank " << r << ": ";
-      out << report(plan.programs[r]);
-    }
-  };
   if (options.info)
-    printRanks(infoReport);
+    out << infoReport(plan);
   if (options.memory)
-    printRanks(memoryReport);
+    out << memoryReport(plan);
 }
 
 Status piper::rt::runPlan(Plan plan, const RunOptions &options,

@@ -414,3 +414,32 @@ TEST(SimulatePlan, StuckPlans) {
             "2 of program 'p1'), which needs message 1 (instruction 1 of "
             "program 'p0', instruction 0 of program 'p1')");
 }
+
+// Of a long cycle the beginning and the end are named.
+TEST(SimulatePlan, LongCycles) {
+  PlanBuilder b(6);
+  b.begin("train");
+  b.input("x", f32({4}));
+  b.task({0}, "f", {}, {"x"}, {{"y", f32({4})}});
+  for (int rank = 0; rank < 6; ++rank) {
+    b.transfer("y", rank, (rank + 1) % 6);
+    b.task({(rank + 1) % 6}, "f", {}, {"y"}, {{"y", f32({4})}});
+  }
+  b.end();
+  Plan plan = b.finish();
+  plan.programs[0].entries[0].instructions[0].waits = {2};
+  const std::string start = "instruction 0 ('f', F) of program 'p0'";
+  EXPECT_EQ(simulateError(plan),
+            "entry point 'train' gets stuck: " + start +
+                " needs message 11 (instruction 2 of program 'p5', instruction "
+                "2 of program 'p0'), which needs instruction 1 ('f', F) of "
+                "program 'p5', which needs message 9 (instruction 2 of program "
+                "'p4', instruction 0 of program 'p5'), which needs 4 more, the "
+                "last of which needs instruction 1 ('f', F) of program 'p2', "
+                "which needs message 3 (instruction 2 of program 'p1', "
+                "instruction 0 of program 'p2'), which needs instruction 1 "
+                "('f', F) of program 'p1', which needs message 1 (instruction "
+                "1 of program 'p0', instruction 0 of program 'p1'), which "
+                "needs " +
+                start);
+}

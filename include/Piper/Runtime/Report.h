@@ -12,13 +12,17 @@
 
 namespace piper::rt {
 
-/// Target, parameters, state, and inputs, outputs and tasks of each entry
-/// point.
+/// Target, parameters, state, and of each entry point inputs, outputs, number
+/// of tasks, messages and reductions, and stages.
 std::string infoReport(const Program &program);
 
 /// The arena, and for each entry point its peak, by category and at which
 /// instruction, and how much of it no packing could avoid.
 std::string memoryReport(const Program &program);
+
+/// The same of each rank; of a plan of one program just that.
+std::string infoReport(const Plan &plan);
+std::string memoryReport(const Plan &plan);
 
 /// The end of the last byte of the arena that the entry point gives to a kernel
 /// or that is state: what the stated peak must be (rounded up to kAlignment).
