@@ -28,7 +28,7 @@ LogicalResult EntryPlanner::setWaits(int64_t step, ArrayRef<int32_t> waits) {
     if (ids.back() >= 0)
       continue;
     InFlightDiagnostic diagnostic = ops[wait]->emitOpError()
-                                    << "expects an id, for which others wait";
+                                    << "expects an id, as another op waits for it";
     diagnostic.attachNote(op->getLoc()) << "this one does";
     return diagnostic;
   }

@@ -61,3 +61,32 @@ module attributes {piper.level = #piper.level<programs>} {
     }
   }
 }
+
+// -----
+
+// Bodies are planned once for all.
+module attributes {piper.level = #piper.level<programs>} {
+  piper.program @p0 at [pp = 0] target = <cpu, threads = 1> {
+  }
+  // expected-error @below {{expects the target of the other programs, #piper.target<cpu, threads = 1>, but got #piper.target<cpu, threads = 2>}}
+  piper.program @p1 at [pp = 1] target = <cpu, threads = 2> {
+  }
+}
+
+// -----
+
+module attributes {piper.level = #piper.level<programs>} {
+  func.func private @neg(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %a = piper.neg %x : tensor<4xf32>
+    return %a : tensor<4xf32>
+  }
+  piper.program @p0 at [pp = 0] target = <cpu, threads = 1> {
+    piper.entry @eval(%x: tensor<4xf32> {piper.input = #piper.input<"x">}) {
+      // expected-error @below {{expects an id, as another op waits for it}}
+      %a = piper.task @neg(%x) pass = F : (tensor<4xf32>) -> tensor<4xf32>
+      // expected-note @below {{this one does}}
+      piper.send %a to 1 id = 1 : tensor<4xf32>
+      piper.return
+    }
+  }
+}
