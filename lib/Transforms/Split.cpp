@@ -248,15 +248,9 @@ static FailureOr<SmallVector<int64_t>> findInputs(func::FuncOp entry,
       return entry.emitOpError() << "expects a step that is not split but "
                                     "input '"
                                  << input.getName().getValue() << "' is";
-    for (auto [dim, own] : llvm::enumerate(input.getDims())) {
-      if (own != name)
-        continue;
-      if (dims[i] >= 0)
-        return entry.emitOpError()
-               << "expects dimension '" << name << "' once in input '"
-               << input.getName().getValue() << "' but got it twice";
-      dims[i] = dim;
-    }
+    for (auto [dim, own] : llvm::enumerate(input.getDims()))
+      if (own == name)
+        dims[i] = dim;
   }
   return dims;
 }
@@ -340,7 +334,7 @@ FailureOr<SplitAxis> PiperSplitPass::readAxis(ModuleOp module) {
   if (microBatches < 0)
     return module.emitError() << "option 'micro-batches' expects a number of 0 "
                                  "or more but got "
-                              << microBatches;
+                              << microBatches.getValue();
   if (microBatches > 0)
     return SplitAxis{dim, microBatches};
   FailureOr<Directives> directives = readDirectives(module);

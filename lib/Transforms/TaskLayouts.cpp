@@ -82,16 +82,11 @@ FailureOr<unsigned> TaskLayouts::ask(TaskSplit &split,
                                      const BodySplit::Demand &demand) {
   Value value = split.task.getInputs()[demand.operand];
   TaskSplit *source = producer(value);
-  if (source && !source->isLate) {
+  if (source) {
     source->wanted[cast<OpResult>(value).getResultNumber()] = demand.layout;
     return source - tasks.begin();
   }
-  auto argument = dyn_cast<BlockArgument>(value);
-  if (!argument)
-    return demand.op->emitOpError()
-           << "needs the part of each micro-batch of a value that is complete "
-              "only after all of them";
-  unsigned index = argument.getArgNumber();
+  unsigned index = cast<BlockArgument>(value).getArgNumber();
   if (auto input = entry.getArgAttrOfType<InputAttr>(
           index, PiperDialect::InputAttrHelper::getNameStr()))
     return demand.op->emitOpError()
@@ -103,8 +98,8 @@ FailureOr<unsigned> TaskLayouts::ask(TaskSplit &split,
   return demand.op->emitOpError()
          << "mixes the samples of '" << axis.name << "': dimension "
          << demand.layout.dim << " of "
-         << (param ? "parameter '" + param.getName().getValue() + "'"
-                   : Twine("argument #") + Twine(index))
+         << (param ? ("parameter '" + param.getName().getValue() + "'").str()
+                   : "argument #" + std::to_string(index))
          << " has something of its own for each of them";
 }
 

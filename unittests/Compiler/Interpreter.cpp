@@ -56,7 +56,8 @@ void Interpreter::addStep(mlir::Operation *op) {
 }
 
 std::vector<HostTensor>
-Interpreter::run(const std::vector<HostTensor> &operands) const {
+Interpreter::run(const std::vector<HostTensor> &operands,
+                 int64_t microBatch) const {
   std::vector<HostTensor> values = operands;
   for (size_t i = values.size(); i < types.size(); ++i)
     values.emplace_back(types[i]);
@@ -69,7 +70,8 @@ Interpreter::run(const std::vector<HostTensor> &operands) const {
       out.push_back(values[value].data());
     HostTensor workspace = makeWorkspace(step.workspaceBytes);
     KernelCall call{in.data(), out.data(),
-                    static_cast<std::byte *>(workspace.data()), kSalt};
+                    static_cast<std::byte *>(workspace.data()), kSalt,
+                    microBatch};
     Status status = step.kernel->run(call);
     EXPECT_TRUE(status.ok()) << status.str();
   }

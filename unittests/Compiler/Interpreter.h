@@ -26,7 +26,8 @@ public:
   /// Makes the kernels. What goes wrong here or in a run is a test failure.
   explicit Interpreter(mlir::func::FuncOp function);
 
-  std::vector<HostTensor> run(const std::vector<HostTensor> &operands) const;
+  std::vector<HostTensor> run(const std::vector<HostTensor> &operands,
+                              int64_t microBatch = 0) const;
 
 private:
   struct Step {

@@ -207,5 +207,5 @@ TEST(BadSpec, Messages) {
   EXPECT_EQ(errorOf({"layer_norm", {}, {{F32, {4}}}, {}}),
             "kernel 'layer_norm' expects 3 operands but got 0");
   EXPECT_EQ(errorOf({"attention", {}, {}, {}}),
-            "kernel 'attention' expects 3 to 4 operands but got 0");
+            "kernel 'attention' expects 3 to 5 operands but got 0");
 }
