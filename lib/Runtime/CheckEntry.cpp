@@ -16,25 +16,37 @@ static std::string quote(const std::string &name) { return "'" + name + "'"; }
 namespace {
 /// The checks of one entry point, in the order of run().
 class EntryChecker {
+  std::string where() const { return " of entry point " + quote(entry.name); }
+  /// "`what` of entry point .."
+  auto inEntry(const char *what) const {
+    return [this, what] { return what + where(); };
+  }
+  auto named(const char *kind, const Binding &binding) const {
+    return [this, kind, &binding] {
+      return kind + (" " + quote(binding.name)) + where();
+    };
+  }
+  auto valueText(int64_t value) const {
+    return [=] { return "value " + std::to_string(value) + where(); };
+  }
+
 public:
   EntryChecker(const Program &program, const EntryPoint &entry)
-      : program(program), entry(entry),
-        where(" of entry point " + quote(entry.name)),
-        available(entry.values.size()) {}
+      : program(program), entry(entry), available(entry.values.size()) {}
 
   Status run() {
     if (entry.name.empty())
       return Status::error("an entry point has no name");
     PIPER_RETURN_IF_ERROR(
-        checkRange(0, entry.peakBytes, program.arenaBytes, 1, "peak" + where));
+        checkRange(0, entry.peakBytes, program.arenaBytes, 1, inEntry("peak")));
     for (size_t v = 0; v < entry.values.size(); ++v)
       PIPER_RETURN_IF_ERROR(checkValue(v));
     PIPER_RETURN_IF_ERROR(checkStatePairs());
     PIPER_RETURN_IF_ERROR(checkInputs());
     PIPER_RETURN_IF_ERROR(checkViews());
     for (size_t i = 0; i < entry.instructions.size(); ++i)
-      PIPER_RETURN_IF_ERROR(
-          checkInstruction(i, describeInstruction(program, entry, i)));
+      PIPER_RETURN_IF_ERROR(checkInstruction(
+          i, [&] { return describeInstruction(program, entry, i); }));
     PIPER_RETURN_IF_ERROR(checkBindings(entry.outputs, "output"));
     for (const Binding &output : entry.outputs)
       PIPER_RETURN_IF_ERROR(checkAvailable(output, "output"));
@@ -42,13 +54,13 @@ public:
     if (entry.instructions.empty())
       return Status::success();
     return checkIndex(entry.peakInstruction, entry.instructions.size(),
-                      "instruction at the peak" + where);
+                      inEntry("instruction at the peak"));
   }
 
 private:
   Status checkValue(size_t index) {
     const EntryValue &value = entry.values[index];
-    std::string what = "value " + std::to_string(index) + where;
+    auto what = valueText(index);
     PIPER_RETURN_IF_ERROR(checkType(value.type, what));
     return checkRange(value.offset, value.type.numBytes(), entry.peakBytes,
                       elementBytes(value.type.element), what);
@@ -57,16 +69,17 @@ private:
   Status checkStatePairs() {
     for (auto [value, state] : entry.state) {
       PIPER_RETURN_IF_ERROR(checkIndex(value, entry.values.size(),
-                                       "value of a state tensor" + where));
+                                       inEntry("value of a state tensor")));
       PIPER_RETURN_IF_ERROR(
-          checkIndex(state, program.state.size(), "state tensor" + where));
+          checkIndex(state, program.state.size(), inEntry("state tensor")));
       const StateTensor &tensor = program.state[state];
-      std::string what = "value " + std::to_string(value) + where +
-                         ", which is state " + quote(tensor.name);
+      auto what = [&, value = value] {
+        return valueText(value)() + ", which is state " + quote(tensor.name);
+      };
       PIPER_RETURN_IF_ERROR(
           checkSameType(entry.values[value].type, tensor.type, what));
       if (entry.values[value].offset != tensor.offset)
-        return Status::error(what + ": expects the offset " +
+        return Status::error(what() + ": expects the offset " +
                              std::to_string(tensor.offset) + " but got " +
                              std::to_string(entry.values[value].offset));
     }
@@ -80,16 +93,15 @@ private:
     return Status::success();
   }
 
-  Status checkBindings(const std::vector<Binding> &bindings,
-                       const std::string &kind) {
+  Status checkBindings(const std::vector<Binding> &bindings, const char *kind) {
     std::set<std::string> names;
     for (const Binding &binding : bindings) {
-      std::string what = kind + " " + quote(binding.name) + where;
+      auto what = named(kind, binding);
       PIPER_RETURN_IF_ERROR(
           checkIndex(binding.value, entry.values.size(), what));
       if (!names.insert(binding.name).second)
-        return Status::error("two " + kind + "s" + where + " have the name " +
-                             quote(binding.name));
+        return Status::error("two " + std::string(kind) + "s" + where() +
+                             " have the name " + quote(binding.name));
     }
     return Status::success();
   }
@@ -97,10 +109,10 @@ private:
   Status checkInputs() {
     PIPER_RETURN_IF_ERROR(checkBindings(entry.inputs, "input"));
     for (const Binding &input : entry.inputs) {
-      std::string what = "input " + quote(input.name) + where;
+      auto what = named("input", input);
       const EntryValue &value = entry.values[input.value];
       if (available[input.value])
-        return Status::error(what + ": value " + std::to_string(input.value) +
+        return Status::error(what() + ": value " + std::to_string(input.value) +
                              " is another input or state");
       available[input.value] = true;
       PIPER_RETURN_IF_ERROR(checkRange(value.offset, value.type.numBytes(),
@@ -124,34 +136,35 @@ private:
       const EntryValue &view = entry.values[v];
       if (view.viewOf < 0)
         continue;
-      std::string what = "value " + std::to_string(v) + where;
+      auto what = valueText(v);
       auto isViewed = [&](const Binding &input) {
         return input.value == view.viewOf;
       };
       if (std::none_of(entry.inputs.begin(), entry.inputs.end(), isViewed))
-        return Status::error(what + " is a part of value " +
+        return Status::error(what() + " is a part of value " +
                              std::to_string(view.viewOf) +
                              ", which is no input");
       if (available[v])
-        return Status::error(what + " is a part of an input but also " +
+        return Status::error(what() + " is a part of an input but also " +
                              "another input or state");
       const EntryValue &input = entry.values[view.viewOf];
-      PIPER_RETURN_IF_ERROR(
-          checkRange(view.offset - input.offset, view.type.numBytes(),
-                     input.type.numBytes(), elementBytes(view.type.element),
-                     what + " in input value " + std::to_string(view.viewOf)));
+      PIPER_RETURN_IF_ERROR(checkRange(
+          view.offset - input.offset, view.type.numBytes(),
+          input.type.numBytes(), elementBytes(view.type.element), [&] {
+            return what() + " in input value " + std::to_string(view.viewOf);
+          }));
       available[v] = true;
     }
     return Status::success();
   }
 
-  Status checkInstruction(size_t index, const std::string &what) {
+  Status checkInstruction(size_t index, What what) {
     const Instruction &instruction = entry.instructions[index];
     PIPER_RETURN_IF_ERROR(checkWaits(index, what));
     if (instruction.kind == Instruction::Kind::Task)
       return checkTask(instruction, what);
     if (instruction.id < 0 || instruction.id >= entry.numOps)
-      return Status::error(what + ": expects an id from 0 to " +
+      return Status::error(what() + ": expects an id from 0 to " +
                            std::to_string(entry.numOps - 1) + " but got " +
                            std::to_string(instruction.id));
     PIPER_RETURN_IF_ERROR(instruction.kind == Instruction::Kind::AllReduce
@@ -161,25 +174,25 @@ private:
     return makeResults(instruction, what);
   }
 
-  Status checkWaits(size_t index, const std::string &what) {
+  Status checkWaits(size_t index, What what) {
     const Instruction &instruction = entry.instructions[index];
     for (int32_t wait : instruction.waits) {
       if (wait < 0 || size_t(wait) >= index)
-        return Status::error(what +
+        return Status::error(what() +
                              ": expects to wait for an earlier instruction "
                              "but got " +
                              std::to_string(wait));
       if (entry.instructions[wait].stream() == instruction.stream())
-        return Status::error(what + " waits for instruction " +
+        return Status::error(what() + " waits for instruction " +
                              std::to_string(wait) + " of its own stream");
     }
     return Status::success();
   }
 
-  Status checkMessage(const Instruction &message, const std::string &what) {
+  Status checkMessage(const Instruction &message, What what) {
     bool sends = message.kind == Instruction::Kind::Send;
     if (message.peer < 0 || message.peer == program.coordinate)
-      return Status::error(what +
+      return Status::error(what() +
                            ": expects another coordinate at the other end "
                            "but got " +
                            std::to_string(message.peer));
@@ -188,23 +201,23 @@ private:
     return checkCount(message.results.size(), !sends, what + ", results");
   }
 
-  Status checkReduction(const Instruction &reduction, const std::string &what) {
+  Status checkReduction(const Instruction &reduction, What what) {
     const std::vector<int32_t> &members = reduction.members;
     for (size_t m = 0; m < members.size(); ++m)
       if (members[m] < 0 || (m > 0 && members[m] <= members[m - 1]))
-        return Status::error(what + ": expects ascending members");
+        return Status::error(what() + ": expects ascending members");
     auto isMember = [&](int32_t coordinate) {
       return std::binary_search(members.begin(), members.end(), coordinate);
     };
     if (!isMember(program.coordinate))
-      return Status::error(what + ": coordinate " +
+      return Status::error(what() + ": coordinate " +
                            std::to_string(program.coordinate) +
                            " is no member");
     if (reduction.terms.empty())
-      return Status::error(what + " has no terms");
+      return Status::error(what() + " has no terms");
     for (int32_t term : reduction.terms)
       if (!isMember(term))
-        return Status::error(what + ": expects terms of members but got " +
+        return Status::error(what() + ": expects terms of members but got " +
                              std::to_string(term));
     PIPER_RETURN_IF_ERROR(
         checkCount(reduction.operands.size(),
@@ -212,14 +225,13 @@ private:
                               program.coordinate),
                    what + ", operands"));
     if (reduction.results.size() > 1)
-      return Status::error(what + ": expects at most one result but got " +
+      return Status::error(what() + ": expects at most one result but got " +
                            std::to_string(reduction.results.size()));
     return Status::success();
   }
 
   /// The values of a message or reduction are there, and of one type.
-  Status checkMessageValues(const Instruction &message,
-                            const std::string &what) {
+  Status checkMessageValues(const Instruction &message, What what) {
     const TensorType *type = nullptr;
     for (const auto *values : {&message.operands, &message.results})
       for (int32_t value : *values) {
@@ -237,30 +249,30 @@ private:
                       type->element == ElementType::I32 ||
                       type->element == ElementType::I64;
     if (message.terms.size() > 1 && !isSummable)
-      return Status::error(what +
+      return Status::error(what() +
                            ": expects a sum of f32, f64, i32 or i64 but got " +
                            type->str());
     return Status::success();
   }
 
-  Status checkMade(int32_t operand, const std::string &what) {
+  Status checkMade(int32_t operand, What what) {
     if (available[operand])
       return Status::success();
-    return Status::error(what + " reads value " + std::to_string(operand) +
+    return Status::error(what() + " reads value " + std::to_string(operand) +
                          " before it is made");
   }
 
-  Status makeResults(const Instruction &instruction, const std::string &what) {
+  Status makeResults(const Instruction &instruction, What what) {
     for (int32_t result : instruction.results) {
       if (available[result])
-        return Status::error(what + " makes value " + std::to_string(result) +
+        return Status::error(what() + " makes value " + std::to_string(result) +
                              " a second time");
       available[result] = true;
     }
     return Status::success();
   }
 
-  Status checkTask(const Instruction &call, const std::string &what) {
+  Status checkTask(const Instruction &call, What what) {
     PIPER_RETURN_IF_ERROR(checkIndex(call.function, program.functions.size(),
                                      what + ", function"));
     const Function &function = program.functions[call.function];
@@ -275,7 +287,7 @@ private:
                                          "R", "U", "once"};
     if (std::find(std::begin(passes), std::end(passes), call.pass) ==
         std::end(passes))
-      return Status::error(what +
+      return Status::error(what() +
                            ": expects a pass out of F, B, BI, BW, R, U, "
                            "once but got " +
                            quote(call.pass));
@@ -284,11 +296,10 @@ private:
   }
 
   Status checkList(const std::vector<int32_t> &values,
-                   const std::vector<TensorType> &types,
-                   const std::string &what) {
+                   const std::vector<TensorType> &types, What what) {
     PIPER_RETURN_IF_ERROR(checkCount(values.size(), types.size(), what + "s"));
     for (size_t i = 0; i < values.size(); ++i) {
-      std::string which = what + " " + std::to_string(i);
+      auto which = [&] { return what() + " " + std::to_string(i); };
       PIPER_RETURN_IF_ERROR(checkIndex(values[i], entry.values.size(), which));
       PIPER_RETURN_IF_ERROR(
           checkSameType(entry.values[values[i]].type, types[i], which));
@@ -296,10 +307,10 @@ private:
     return Status::success();
   }
 
-  Status checkAvailable(const Binding &binding, const std::string &kind) {
+  Status checkAvailable(const Binding &binding, const char *kind) {
     if (available[binding.value])
       return Status::success();
-    return Status::error(kind + " " + quote(binding.name) + where +
+    return Status::error(named(kind, binding)() +
                          ": no instruction makes value " +
                          std::to_string(binding.value));
   }
@@ -308,13 +319,13 @@ private:
     PIPER_RETURN_IF_ERROR(checkBindings(entry.gradients, "gradient"));
     for (const Binding &gradient : entry.gradients) {
       PIPER_RETURN_IF_ERROR(checkAvailable(gradient, "gradient"));
-      std::string what = "gradient " + quote(gradient.name) + where;
+      auto what = named("gradient", gradient);
       const StateTensor *tensor = program.findState(gradient.name);
       if (!tensor || tensor->kind != StateTensor::Kind::Parameter)
-        return Status::error(what + ": there is no parameter of this name");
+        return Status::error(what() + ": there is no parameter of this name");
       const TensorType &type = entry.values[gradient.value].type;
       if (type.shape != tensor->type.shape)
-        return Status::error(what + ": expects the shape of the parameter, " +
+        return Status::error(what() + ": expects the shape of the parameter, " +
                              tensor->type.str() + ", but got " + type.str());
     }
     return Status::success();
@@ -322,7 +333,6 @@ private:
 
   const Program &program;
   const EntryPoint &entry;
-  std::string where;
   /// Whether a value holds something at the current instruction.
   std::vector<bool> available;
 };

@@ -48,53 +48,50 @@ std::string piper::rt::describeInstruction(const Program &program,
   return text + end;
 }
 
-Status piper::rt::checkType(const TensorType &type, const std::string &what) {
+Status piper::rt::checkType(const TensorType &type, What what) {
   for (int64_t size : type.shape)
     if (size < 0)
-      return Status::error(what + ": expects dimensions of 0 or more but got " +
-                           type.str());
+      return Status::error(
+          what() + ": expects dimensions of 0 or more but got " + type.str());
   if (type.numBytes() == std::numeric_limits<int64_t>::max())
-    return Status::error(what + ": " + type.str() +
+    return Status::error(what() + ": " + type.str() +
                          " has more bytes than an offset can express");
   return Status::success();
 }
 
 Status piper::rt::checkRange(int64_t offset, int64_t bytes, int64_t limit,
-                             int64_t alignment, const std::string &what) {
+                             int64_t alignment, What what) {
   if (offset < 0 || offset % alignment != 0)
-    return Status::error(what + ": expects an offset that is a multiple of " +
+    return Status::error(what() + ": expects an offset that is a multiple of " +
                          std::to_string(alignment) + " but got " +
                          std::to_string(offset));
   if (bytes < 0 || bytes > limit || offset > limit - bytes)
-    return Status::error(what + ": " + std::to_string(bytes) +
+    return Status::error(what() + ": " + std::to_string(bytes) +
                          " bytes at offset " + std::to_string(offset) +
                          " do not fit into " + std::to_string(limit));
   return Status::success();
 }
 
-Status piper::rt::checkIndex(int64_t index, size_t count,
-                             const std::string &what) {
+Status piper::rt::checkIndex(int64_t index, size_t count, What what) {
   if (index >= 0 && index < int64_t(count))
     return Status::success();
-  return Status::error(what + ": expects an index from 0 to " +
+  return Status::error(what() + ": expects an index from 0 to " +
                        std::to_string(int64_t(count) - 1) + " but got " +
                        std::to_string(index));
 }
 
-Status piper::rt::checkCount(size_t got, size_t expected,
-                             const std::string &what) {
+Status piper::rt::checkCount(size_t got, size_t expected, What what) {
   if (got == expected)
     return Status::success();
-  return Status::error(what + ": expects " + std::to_string(expected) +
+  return Status::error(what() + ": expects " + std::to_string(expected) +
                        " but got " + std::to_string(got));
 }
 
 Status piper::rt::checkSameType(const TensorType &got,
-                                const TensorType &expected,
-                                const std::string &what) {
+                                const TensorType &expected, What what) {
   if (got == expected)
     return Status::success();
-  return Status::error(what + ": expects " + expected.str() + " but got " +
+  return Status::error(what() + ": expects " + expected.str() + " but got " +
                        got.str());
 }
 
@@ -107,19 +104,19 @@ static bool isFloat(ElementType type) {
          type == ElementType::BF16;
 }
 
-static Status checkInit(const StateTensor &tensor, const std::string &what) {
+static Status checkInit(const StateTensor &tensor, What what) {
   switch (tensor.init) {
   case StateTensor::Init::Zeros:
   case StateTensor::Init::Ones:
     return Status::success();
   case StateTensor::Init::Normal:
     if (!isFloat(tensor.type.element))
-      return Status::error(what +
+      return Status::error(what() +
                            ": normal initial values need a float type "
                            "but it is " +
                            tensor.type.str());
     if (!std::isfinite(tensor.scale) || tensor.scale < 0)
-      return Status::error(what +
+      return Status::error(what() +
                            ": expects a standard deviation of 0 or more "
                            "but got " +
                            std::to_string(tensor.scale));
@@ -128,12 +125,12 @@ static Status checkInit(const StateTensor &tensor, const std::string &what) {
     return checkCount(tensor.data.size(), size_t(tensor.type.numBytes()),
                       what + ", bytes of initial values");
   }
-  return Status::error(what + ": unknown kind of initial values");
+  return Status::error(what() + ": unknown kind of initial values");
 }
 
 static Status checkStateTensor(const Program &program,
                                const StateTensor &tensor) {
-  std::string what = "state " + quote(tensor.name);
+  auto what = [&] { return "state " + quote(tensor.name); };
   if (tensor.name.empty())
     return Status::error("a state tensor has no name");
   PIPER_RETURN_IF_ERROR(checkType(tensor.type, what));
@@ -177,41 +174,42 @@ static Status checkState(const Program &program) {
 static Status checkFunctionValue(const Function &function, int64_t index,
                                  bool isDefined) {
   const FunctionValue &value = function.values[index];
-  std::string what =
-      "value " + std::to_string(index) + " of function " + quote(function.name);
+  auto what = [&] {
+    return "value " + std::to_string(index) + " of function " +
+           quote(function.name);
+  };
   PIPER_RETURN_IF_ERROR(checkType(value.type, what));
   int64_t alignment = elementBytes(value.type.element);
   int64_t bytes = value.type.numBytes();
   if (value.base == FunctionValue::Base::Workspace) {
     if (!isDefined)
-      return Status::error(what + " is made by no step");
+      return Status::error(what() + " is made by no step");
     return checkRange(value.offset, bytes, function.workspaceBytes, alignment,
                       what + " in the workspace");
   }
   bool isOperand = value.base == FunctionValue::Base::Operand;
   const auto &types = isOperand ? function.operands : function.results;
-  what += isOperand ? " in an operand" : " in a result";
-  PIPER_RETURN_IF_ERROR(checkIndex(value.index, types.size(), what));
+  auto part = what + (isOperand ? " in an operand" : " in a result");
+  PIPER_RETURN_IF_ERROR(checkIndex(value.index, types.size(), part));
   const TensorType &base = types[value.index];
   PIPER_RETURN_IF_ERROR(
-      checkRange(value.offset, bytes, base.numBytes(), alignment, what));
+      checkRange(value.offset, bytes, base.numBytes(), alignment, part));
   if (isDefined)
     return Status::success();
   if (!isOperand)
-    return Status::error(what + " is made by no step");
+    return Status::error(part() + " is made by no step");
   if (value.offset != 0)
-    return Status::error(what + ": an operand itself has offset 0 but got " +
+    return Status::error(part() + ": an operand itself has offset 0 but got " +
                          std::to_string(value.offset));
-  return checkSameType(value.type, base, what);
+  return checkSameType(value.type, base, part);
 }
 
 static Status checkValueList(const Function &function,
                              const std::vector<int32_t> &values,
-                             const std::vector<TensorType> &types,
-                             const std::string &what) {
+                             const std::vector<TensorType> &types, What what) {
   PIPER_RETURN_IF_ERROR(checkCount(values.size(), types.size(), what + "s"));
   for (size_t i = 0; i < values.size(); ++i) {
-    std::string which = what + " " + std::to_string(i);
+    auto which = [&] { return what() + " " + std::to_string(i); };
     PIPER_RETURN_IF_ERROR(checkIndex(values[i], function.values.size(), which));
     PIPER_RETURN_IF_ERROR(
         checkSameType(function.values[values[i]].type, types[i], which));
@@ -220,15 +218,15 @@ static Status checkValueList(const Function &function,
 }
 
 static Status checkKernel(const Program &program, const Function &function,
-                          const Function::Step &step, const std::string &what) {
+                          const Function::Step &step, What what) {
   const KernelEntry *kernel = findKernel(step.spec.name);
   if (!kernel)
-    return Status::error(what + ": there is no kernel of this name");
+    return Status::error(what() + ": there is no kernel of this name");
   int64_t needed = kernel->workspaceBytes
                        ? kernel->workspaceBytes(step.spec, program.target)
                        : 0;
   if (step.workspaceBytes < needed)
-    return Status::error(what + ": expects a workspace of " +
+    return Status::error(what() + ": expects a workspace of " +
                          std::to_string(needed) + " bytes but got " +
                          std::to_string(step.workspaceBytes));
   PIPER_RETURN_IF_ERROR(checkRange(step.workspaceOffset, step.workspaceBytes,
@@ -240,14 +238,14 @@ static Status checkKernel(const Program &program, const Function &function,
   if (offset < 0)
     return Status::success();
   if (step.spec.operands.empty() || step.spec.results.size() != 1)
-    return Status::error(what + ": a view has one result and an operand");
+    return Status::error(what() + ": a view has one result and an operand");
   return checkRange(
       offset, step.spec.results[0].numBytes(), step.spec.operands[0].numBytes(),
       elementBytes(step.spec.results[0].element), what + ", view");
 }
 
 static Status checkStep(const Program &program, const Function &function,
-                        const Function::Step &step, const std::string &what,
+                        const Function::Step &step, What what,
                         std::vector<bool> &defined,
                         const std::vector<bool> &everDefined) {
   for (const TensorType &type : step.spec.operands)
@@ -260,11 +258,11 @@ static Status checkStep(const Program &program, const Function &function,
                                        step.spec.results, what + ", result"));
   for (int32_t operand : step.operands)
     if (everDefined[operand] && !defined[operand])
-      return Status::error(what + " reads value " + std::to_string(operand) +
+      return Status::error(what() + " reads value " + std::to_string(operand) +
                            " before it is made");
   for (int32_t result : step.results) {
     if (defined[result])
-      return Status::error(what + " makes value " + std::to_string(result) +
+      return Status::error(what() + " makes value " + std::to_string(result) +
                            " a second time");
     defined[result] = true;
   }
@@ -285,7 +283,7 @@ static bool makesResult(const Function &function, size_t index,
 }
 
 static Status checkFunction(const Program &program, const Function &function) {
-  std::string what = "function " + quote(function.name);
+  auto what = [&] { return "function " + quote(function.name); };
   for (const auto *types : {&function.operands, &function.results})
     for (const TensorType &type : *types)
       PIPER_RETURN_IF_ERROR(checkType(type, what));
@@ -303,14 +301,16 @@ static Status checkFunction(const Program &program, const Function &function) {
   std::vector<bool> defined(function.values.size());
   for (size_t s = 0; s < function.steps.size(); ++s) {
     const Function::Step &step = function.steps[s];
-    std::string where = "step " + std::to_string(s) + " (" +
-                        quote(step.spec.name) + ") of " + what;
+    auto where = [&] {
+      return "step " + std::to_string(s) + " (" + quote(step.spec.name) +
+             ") of " + what();
+    };
     PIPER_RETURN_IF_ERROR(
         checkStep(program, function, step, where, defined, everDefined));
   }
   for (size_t r = 0; r < function.results.size(); ++r)
     if (!makesResult(function, r, defined))
-      return Status::error("result " + std::to_string(r) + " of " + what +
+      return Status::error("result " + std::to_string(r) + " of " + what() +
                            " is made by no step");
   return Status::success();
 }

@@ -116,21 +116,24 @@ std::string MemoryWalk::describeContent(int32_t id) const {
   return "step " + std::to_string(content.step) + " of " + text;
 }
 
-Status MemoryWalk::checkRead(ArenaRange range, int32_t content,
-                             const std::string &what) const {
-  int32_t other = content;
-  ArenaRange where;
+std::optional<std::pair<int32_t, ArenaRange>>
+MemoryWalk::findOther(ArenaRange range, int32_t content) const {
+  std::optional<std::pair<int32_t, ArenaRange>> other;
   map.visit(range.begin, range.end,
             [&](int64_t begin, int64_t end, int32_t owner) {
-              if (owner != content && other == content) {
-                other = owner;
-                where = {begin, end};
-              }
+              if (owner != content && !other)
+                other = {owner, {begin, end}};
             });
-  if (other == content)
+  return other;
+}
+
+Status MemoryWalk::checkRead(ArenaRange range, int32_t content,
+                             What what) const {
+  auto other = findOther(range, content);
+  if (!other)
     return Status::success();
-  return Status::error(what + ": " + describeRange(where) + " belong to " +
-                       describeContent(other));
+  return Status::error(what() + ": " + describeRange(other->second) +
+                       " belong to " + describeContent(other->first));
 }
 
 //===----------------------------------------------------------------------===//
@@ -153,10 +156,10 @@ Status MemoryWalk::start() {
     valueContent[value] = stateContent[state];
   for (const Binding &input : entry.inputs) {
     ArenaRange range = rangeOfValue(entry.values[input.value]);
-    PIPER_RETURN_IF_ERROR(checkRead(range, ArenaMap::kNobody,
-                                    "the place of input " + quote(input.name) +
-                                        " of entry point " + quote(entry.name) +
-                                        " is taken"));
+    PIPER_RETURN_IF_ERROR(checkRead(range, ArenaMap::kNobody, [&] {
+      return "the place of input " + quote(input.name) + " of entry point " +
+             quote(entry.name) + " is taken";
+    }));
     valueContent[input.value] = newContent(range);
   }
   for (size_t v = 0; v < entry.values.size(); ++v)
@@ -211,10 +214,12 @@ Status MemoryWalk::runKernel(const Function &function, const Instruction &call,
   for (int32_t result : step.results)
     write(function, call, result);
   for (size_t r = 0; r < step.results.size(); ++r)
-    PIPER_RETURN_IF_ERROR(checkRead(
-        rangeOf(function, call, step.results[r]), localContent[step.results[r]],
-        describePosition() + ": result " + std::to_string(r) +
-            " overlaps another one"));
+    PIPER_RETURN_IF_ERROR(checkRead(rangeOf(function, call, step.results[r]),
+                                    localContent[step.results[r]], [&] {
+                                      return describePosition() + ": result " +
+                                             std::to_string(r) +
+                                             " overlaps another one";
+                                    }));
   return Status::success();
 }
 
@@ -226,17 +231,19 @@ Status MemoryWalk::runStep(const Instruction &call,
   for (size_t o = 0; o < step.operands.size(); ++o) {
     int32_t content = localContent[step.operands[o]];
     PIPER_RETURN_IF_ERROR(
-        checkRead(rangeOf(function, call, step.operands[o]), content,
-                  describePosition() + ": operand " + std::to_string(o) +
-                      " was overwritten"));
+        checkRead(rangeOf(function, call, step.operands[o]), content, [&] {
+          return describePosition() + ": operand " + std::to_string(o) +
+                 " was overwritten";
+        }));
     use(contents[content]);
   }
   const KernelEntry &kernel = *findKernel(step.spec.name);
   int64_t offset = viewOffsetOf(step.spec, kernel);
   PIPER_RETURN_IF_ERROR(offset >= 0 ? runView(function, call, step, offset)
                                     : runKernel(function, call, step, kernel));
-  return checkRead(contents[scratch].range, scratch,
-                   describePosition() + ": the workspace is written over");
+  return checkRead(contents[scratch].range, scratch, [&] {
+    return describePosition() + ": the workspace is written over";
+  });
 }
 
 Status MemoryWalk::runInstruction(int32_t index) {
@@ -249,19 +256,20 @@ Status MemoryWalk::runInstruction(int32_t index) {
   return Status::success();
 }
 
-Status MemoryWalk::readValue(int32_t value, const std::string &what) {
+Status MemoryWalk::readValue(int32_t operand, int32_t value) {
   int32_t content = valueContent[value];
   PIPER_RETURN_IF_ERROR(
-      checkRead(rangeOfValue(entry.values[value]), content,
-                describePosition() + ": " + what + " was overwritten"));
+      checkRead(rangeOfValue(entry.values[value]), content, [&] {
+        return describePosition() + ": operand " + std::to_string(operand) +
+               " was overwritten";
+      }));
   use(contents[content]);
   return Status::success();
 }
 
 Status MemoryWalk::runMessage(const Instruction &message) {
   for (size_t o = 0; o < message.operands.size(); ++o)
-    PIPER_RETURN_IF_ERROR(
-        readValue(message.operands[o], "operand " + std::to_string(o)));
+    PIPER_RETURN_IF_ERROR(readValue(int32_t(o), message.operands[o]));
   for (int32_t made : message.results) {
     ArenaRange result = rangeOfValue(entry.values[made]);
     for (size_t o = 0; o < message.operands.size(); ++o) {
@@ -307,20 +315,21 @@ MemoryWalk::finishState(size_t index,
                         const std::multimap<int64_t, int32_t> &valuesAt) {
   const StateTensor &tensor = program.state[index];
   ArenaRange range = rangeFrom(tensor.offset, tensor.type.numBytes());
-  std::string what = "at the end of entry point " + quote(entry.name) +
-                     ", state " + quote(tensor.name) + " was overwritten";
-  if (checkRead(range, stateContent[index], what).ok())
+  if (!findOther(range, stateContent[index]))
     return Status::success();
   auto [first, last] = valuesAt.equal_range(tensor.offset);
   for (auto it = first; it != last; ++it) {
     int32_t content = valueContent[it->second];
     if (entry.values[it->second].type != tensor.type ||
-        content == ArenaMap::kNobody || !checkRead(range, content, what).ok())
+        content == ArenaMap::kNobody || findOther(range, content))
       continue;
     contents[content].kept = true;
     return Status::success();
   }
-  return checkRead(range, stateContent[index], what);
+  return checkRead(range, stateContent[index], [&] {
+    return "at the end of entry point " + quote(entry.name) + ", state " +
+           quote(tensor.name) + " was overwritten";
+  });
 }
 
 Status MemoryWalk::finish() {
@@ -328,10 +337,11 @@ Status MemoryWalk::finish() {
     for (const Binding &binding : *bindings) {
       int32_t content = valueContent[binding.value];
       PIPER_RETURN_IF_ERROR(
-          checkRead(rangeOfValue(entry.values[binding.value]), content,
-                    "at the end of entry point " + quote(entry.name) + ", " +
-                        (bindings == &entry.outputs ? "output " : "gradient ") +
-                        quote(binding.name) + " was overwritten"));
+          checkRead(rangeOfValue(entry.values[binding.value]), content, [&] {
+            return "at the end of entry point " + quote(entry.name) + ", " +
+                   (bindings == &entry.outputs ? "output " : "gradient ") +
+                   quote(binding.name) + " was overwritten";
+          }));
       contents[content].kept = true;
     }
   std::multimap<int64_t, int32_t> valuesAt;
@@ -353,7 +363,7 @@ Status MemoryWalk::check() { return walk(); }
 
 int64_t MemoryWalk::findChangedState() const {
   for (size_t s = 0; s < stateContent.size(); ++s)
-    if (!checkRead(contents[stateContent[s]].range, stateContent[s], "").ok())
+    if (findOther(contents[stateContent[s]].range, stateContent[s]))
       return int64_t(s);
   return -1;
 }

@@ -10,10 +10,12 @@
 #define PIPER_LIB_RUNTIME_MEMORYWALK_H
 
 #include "ArenaMap.h"
+#include "CheckParts.h"
 #include "Piper/Runtime/Kernel.h"
 
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -86,7 +88,7 @@ private:
   Status runInstruction(int32_t index);
   Status runTask(const Instruction &call);
   Status runMessage(const Instruction &message);
-  Status readValue(int32_t value, const std::string &what);
+  Status readValue(int32_t operand, int32_t value);
   Status runStep(const Instruction &call, const Function::Step &step);
   Status runKernel(const Function &function, const Instruction &call,
                    const Function::Step &step, const KernelEntry &kernel);
@@ -107,8 +109,10 @@ private:
   void write(const Function &function, const Instruction &call, int32_t value);
   ArenaRange rangeOf(const Function &function, const Instruction &call,
                      int32_t value) const;
-  Status checkRead(ArenaRange range, int32_t content,
-                   const std::string &what) const;
+  /// Who has some of the bytes that should belong to `content`, and which.
+  std::optional<std::pair<int32_t, ArenaRange>>
+  findOther(ArenaRange range, int32_t content) const;
+  Status checkRead(ArenaRange range, int32_t content, What what) const;
   std::string describePosition() const;
   std::string describeContent(int32_t content) const;
 
