@@ -28,11 +28,10 @@ static int countCores() {
 
 Engine::Engine(const std::vector<std::unique_ptr<RankProgram>> &ranks,
                int64_t buffering, const ExecutorOptions &options,
-               const std::vector<Durations> &durations,
-               std::vector<DeviceTimes> &times)
-    : ranks(ranks), buffering(buffering), options(options),
-      durations(durations), times(times), states(ranks.size()),
-      channels(ranks.size() * ranks.size()), jobs(ranks.size() * kNumStreams) {
+               std::vector<EntryTimes> &times)
+    : ranks(ranks), buffering(buffering), options(options), times(times),
+      states(ranks.size()), channels(ranks.size() * ranks.size()),
+      jobs(ranks.size() * kNumStreams) {
   int threads = 1;
   for (const auto &rank : ranks)
     threads = std::max(threads, rank->program().target.threads);
@@ -97,11 +96,8 @@ void Engine::loadReleases(int entry) {
 Result<std::unique_ptr<Engine>>
 Engine::create(const std::vector<std::unique_ptr<RankProgram>> &ranks,
                const std::vector<std::vector<int>> &entries, int64_t buffering,
-               const ExecutorOptions &options,
-               const std::vector<Durations> &durations,
-               std::vector<DeviceTimes> &times) {
-  std::unique_ptr<Engine> engine(
-      new Engine(ranks, buffering, options, durations, times));
+               const ExecutorOptions &options, std::vector<EntryTimes> &times) {
+  std::unique_ptr<Engine> engine(new Engine(ranks, buffering, options, times));
   PIPER_RETURN_IF_ERROR(engine->load(entries));
   for (size_t r = 0; r < ranks.size(); ++r)
     engine->states[r].thread =
@@ -143,12 +139,13 @@ void Engine::wakeAll() {
   wake(supervisor);
 }
 
-/// Called by a thread that goes off to work and leaves jobs behind.
+/// Called by a thread that may leave jobs behind: it goes off to work, or has
+/// no more to do.
 void Engine::wakeHelper() {
   if (numJobs == 0 || failed)
     return;
   for (RankState &state : states)
-    if (state.sleeper.asleep && !state.wantsToken)
+    if (state.sleeper.asleep && !state.isParked && !state.wantsToken)
       return wake(state.sleeper);
   wake(supervisor);
 }
@@ -200,7 +197,10 @@ void Engine::runThread(int rank) {
       sleep(lock, states[rank].sleeper);
     if (stopping)
       return;
+    states[rank].isParked = false;
     runRank(lock, rank);
+    states[rank].isParked = true;
+    wakeHelper();
     if (++parked == int(ranks.size()))
       wake(supervisor);
   }
@@ -261,7 +261,7 @@ bool Engine::runTask(Lock &lock, Op op) {
   lock.lock();
   returnToken();
   if (options.timing)
-    rank.times(entry)[op.instruction] = time;
+    times[current].host[op.rank][op.instruction] = time;
   if (!status.ok()) {
     fail(std::move(status).addNote("on rank " + std::to_string(op.rank)));
     return false;

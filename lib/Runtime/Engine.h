@@ -24,17 +24,25 @@
 
 namespace piper::rt {
 
+/// The times of the last run of an entry point; what ExecutorOptions do not
+/// ask for is empty.
+struct EntryTimes {
+  /// ExecutorOptions::timing.
+  TaskTimes host;
+  /// ExecutorOptions::clock.
+  DeviceTimes device;
+  /// What the costs say.
+  Durations durations;
+};
+
 class Engine {
 public:
-  /// `entries`: for each entry point its index on each rank. `durations` and
-  /// `times` of the device clock, by entry point, where there is one. All
-  /// references outlive the engine.
+  /// `entries`: for each entry point its index on each rank. `times` is filled
+  /// by run(). All references outlive the engine.
   static Result<std::unique_ptr<Engine>>
   create(const std::vector<std::unique_ptr<RankProgram>> &ranks,
          const std::vector<std::vector<int>> &entries, int64_t buffering,
-         const ExecutorOptions &options,
-         const std::vector<Durations> &durations,
-         std::vector<DeviceTimes> &times);
+         const ExecutorOptions &options, std::vector<EntryTimes> &times);
   ~Engine();
 
   /// Runs an entry point on all ranks.
@@ -61,6 +69,8 @@ private:
     StreamCounts ended = {};
     std::array<Head, kNumStreams> head = {};
     std::array<int64_t, kNumStreams> due = {};
+    /// Has nothing to do in this run, or no more.
+    bool isParked = true;
     /// Ready to compute, but without a token; the id of the task.
     bool wantsToken = false;
     int64_t order = 0;
@@ -97,8 +107,7 @@ private:
 
   Engine(const std::vector<std::unique_ptr<RankProgram>> &ranks,
          int64_t buffering, const ExecutorOptions &options,
-         const std::vector<Durations> &durations,
-         std::vector<DeviceTimes> &times);
+         std::vector<EntryTimes> &times);
   Status load(const std::vector<std::vector<int>> &entries);
   Status makeSlots();
   void loadReleases(int entry);
@@ -144,7 +153,7 @@ private:
 
   // The device clock.
   DeviceTime &deviceTime(Op op) {
-    return times[current][op.rank][op.instruction];
+    return times[current].device[op.rank][op.instruction];
   }
   double readyTime(Op op);
   double roomTime(int32_t index);
@@ -161,8 +170,7 @@ private:
   const std::vector<std::unique_ptr<RankProgram>> &ranks;
   const int64_t buffering;
   const ExecutorOptions options;
-  const std::vector<Durations> &durations;
-  std::vector<DeviceTimes> &times;
+  std::vector<EntryTimes> &times;
   std::vector<StreamPlan> plans;
 
   std::mutex mutex;

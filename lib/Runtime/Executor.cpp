@@ -24,6 +24,7 @@ struct Executor::Impl {
 
   Status load();
   Status checkPrograms() const;
+  EntryTimes makeTimes(int entry) const;
   Status checkBuffers(const EntryPoint &entry,
                       const std::vector<ConstBytes> &inputs,
                       const std::vector<MutableBytes> &outputs) const;
@@ -38,9 +39,8 @@ struct Executor::Impl {
   ExecutorOptions options;
   PlanView view;
   std::vector<std::unique_ptr<RankProgram>> ranks;
-  /// Of the device clock, by entry point.
-  std::vector<Durations> durations;
-  std::vector<DeviceTimes> deviceTimes;
+  /// By entry point.
+  std::vector<EntryTimes> times;
   /// Null for one rank that only computes.
   std::unique_ptr<Engine> engine;
 };
@@ -81,6 +81,21 @@ Status Executor::Impl::checkPrograms() const {
   return Status::success();
 }
 
+EntryTimes Executor::Impl::makeTimes(int entry) const {
+  EntryTimes result;
+  const std::string &name = plan.programs[0].entries[entry].name;
+  for (const Program &program : plan.programs) {
+    size_t count = program.findEntry(name)->instructions.size();
+    if (options.timing)
+      result.host.emplace_back(count);
+    if (options.clock != DeviceClock::Off)
+      result.device.emplace_back(count);
+  }
+  if (options.clock != DeviceClock::Off)
+    result.durations = makeDurations(plan, name, options.costs);
+  return result;
+}
+
 Status Executor::Impl::load() {
   PIPER_RETURN_IF_ERROR(checkPrograms());
   Result<PlanView> made = PlanView::create(plan);
@@ -100,19 +115,12 @@ Status Executor::Impl::load() {
   std::vector<std::vector<int>> entries;
   for (size_t e = 0; e < plan.programs[0].entries.size(); ++e) {
     entries.push_back(view.entry(int(e)).ranks);
-    durations.emplace_back();
-    deviceTimes.emplace_back();
-    if (options.clock == DeviceClock::Off)
-      continue;
-    durations.back() =
-        makeDurations(plan, plan.programs[0].entries[e].name, options.costs);
-    for (const std::vector<double> &ofRank : durations.back())
-      deviceTimes.back().emplace_back(ofRank.size());
+    times.push_back(makeTimes(int(e)));
   }
   if (!needsEngine(plan))
     return Status::success();
-  Result<std::unique_ptr<Engine>> threads = Engine::create(
-      ranks, entries, plan.buffering, options, durations, deviceTimes);
+  Result<std::unique_ptr<Engine>> threads =
+      Engine::create(ranks, entries, plan.buffering, options, times);
   if (!threads.ok())
     return threads.takeStatus();
   engine = std::move(*threads);
@@ -205,12 +213,12 @@ const std::byte *Executor::valueData(int entry, int value) const {
   return impl->dataOf(impl->view.valuePlace(entry, value), entry);
 }
 
-const std::vector<TaskTime> &Executor::times(int entry, int rank) const {
-  return impl->ranks[rank]->times(impl->view.entry(entry).ranks[rank]);
+const TaskTimes &Executor::times(int entry) const {
+  return impl->times[entry].host;
 }
 
 const DeviceTimes &Executor::deviceTimes(int entry) const {
-  return impl->deviceTimes[entry];
+  return impl->times[entry].device;
 }
 
 double Executor::deviceStepTime(int entry) const {
@@ -292,18 +300,18 @@ Status Executor::Impl::runAlone(int entry) {
   int count = int(program.entries[entry].instructions.size());
   for (int i = 0; i < count; ++i) {
     if (options.timing)
-      rank.times(entry)[i].begin = steadyNow();
+      times[entry].host[0][i].begin = steadyNow();
     double before = hasClock ? workedMicroseconds(threads) : 0;
     PIPER_RETURN_IF_ERROR(rank.runTask(entry, i));
     if (options.timing)
-      rank.times(entry)[i].end = steadyNow();
+      times[entry].host[0][i].end = steadyNow();
     if (!hasClock)
       continue;
-    DeviceTime &time = deviceTimes[entry][0][i];
+    DeviceTime &time = times[entry].device[0][i];
     time.begin = clock;
     clock += options.clock == DeviceClock::Measured
                  ? workedMicroseconds(threads) - before
-                 : durations[entry][0][i];
+                 : times[entry].durations[0][i];
     time.end = clock;
   }
   return Status::success();

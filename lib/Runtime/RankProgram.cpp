@@ -117,8 +117,6 @@ void RankProgram::compile(const EntryPoint &entry, CompiledEntry &compiled) {
       call.arguments.results = next;
       next += function.steps[call.step].results.size();
     }
-  if (options.timing)
-    compiled.times.resize(compiled.tasks.size());
   if (options.poison) {
     MemoryWalk walk(source, entry);
     if (walk.check().ok())

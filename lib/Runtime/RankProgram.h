@@ -50,9 +50,6 @@ public:
   }
   void poison(ArenaRange range);
 
-  /// By instruction; empty without ExecutorOptions::timing.
-  std::vector<TaskTime> &times(int entry) { return entries[entry].times; }
-
   void markArena(std::byte mark);
   int64_t highestTouchedByte(std::byte mark) const;
 
@@ -80,7 +77,6 @@ private:
     std::vector<void *> addresses;
     /// Poison mode.
     Releases releases;
-    std::vector<TaskTime> times;
   };
 
   RankProgram(const Program &program, const ExecutorOptions &options)

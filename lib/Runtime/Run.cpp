@@ -9,6 +9,7 @@
 #include "Piper/Runtime/Compare.h"
 #include "Piper/Runtime/Dump.h"
 #include "Piper/Runtime/Generate.h"
+#include "Piper/Runtime/PlanTimetable.h"
 #include "Piper/Runtime/Report.h"
 #include "Piper/Runtime/Train.h"
 #include "RunOptions.h"
@@ -141,6 +142,21 @@ static Status runEval(Executor &executor, const RunOptions &options,
   return Status::success();
 }
 
+/// What the order of several ranks promises, if it fits into a line.
+static Status printTimetable(const Plan &plan, const RunOptions &options,
+                             std::ostream &log) {
+  if (plan.programs.size() == 1 || options.simulate)
+    return Status::success();
+  ::piper::schedule::TextOptions text;
+  text.maxColumns = 100;
+  Result<std::string> report =
+      simulationReport(plan, "train", options.costs, text);
+  if (!report.ok())
+    return report.takeStatus();
+  log << "simulated " << *report << std::flush;
+  return Status::success();
+}
+
 static Status runTraining(Executor &executor, const RunOptions &options,
                           std::ostream &out, std::ostream &log) {
   const Program &program = executor.program();
@@ -159,6 +175,7 @@ static Status runTraining(Executor &executor, const RunOptions &options,
   trainOptions.stopOnNonfinite = options.onNonfinite == "stop";
   trainOptions.log = &log;
   trainOptions.terminal = options.terminal;
+  PIPER_RETURN_IF_ERROR(printTimetable(executor.plan(), options, log));
   beginMeasure(executor, options);
   Result<TrainSummary> summary = train(executor, **source, trainOptions);
   if (!summary.ok())
@@ -179,19 +196,26 @@ static Status runTraining(Executor &executor, const RunOptions &options,
   return Status::success();
 }
 
-/// The reports of --info and --memory.
-static void printReports(const Plan &plan, const RunOptions &options,
-                         std::ostream &out) {
+/// The reports of --info, --memory and --simulate.
+static Status printReports(const Plan &plan, const RunOptions &options,
+                           std::ostream &out) {
   if (options.info)
     out << infoReport(plan);
   if (options.memory)
     out << memoryReport(plan);
+  if (!options.simulate)
+    return Status::success();
+  Result<std::string> report = simulationReport(plan, "train", options.costs);
+  if (!report.ok())
+    return report.takeStatus();
+  out << *report;
+  return Status::success();
 }
 
 Status piper::rt::runPlan(Plan plan, const RunOptions &options,
                           std::ostream &out, std::ostream &log) {
   PIPER_RETURN_IF_ERROR(checkRunOptions(options));
-  printReports(plan, options, out);
+  PIPER_RETURN_IF_ERROR(printReports(plan, options, out));
   bool saves = !options.save.empty() || !options.saveState.empty();
   if (!hasData(options) && !options.generate && !saves)
     return Status::success();

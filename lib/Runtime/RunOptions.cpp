@@ -55,9 +55,9 @@ static Status checkCombination(const RunOptions &options) {
   if (options.eval && !hasData(options))
     return Status::error("--eval needs --data or --inputs");
   if (!hasData(options) && !options.generate && !options.memory &&
-      !options.info && !savesLoaded)
+      !options.info && !options.simulate && !savesLoaded)
     return Status::error("there is nothing to do: expects --data or --inputs, "
-                         "--generate, --memory or --info");
+                         "--generate, --simulate, --memory or --info");
   return Status::success();
 }
 
@@ -65,8 +65,8 @@ static Status checkClock(const RunOptions &options) {
   if (!options.clock.empty() && options.clock != "devices")
     return Status::error("--clock: expects 'devices' but got '" +
                          options.clock + "'");
-  if (!options.costs.empty() && options.clock.empty())
-    return Status::error("--costs needs --clock");
+  if (!options.costs.empty() && options.clock.empty() && !options.simulate)
+    return Status::error("--costs needs --clock or --simulate");
   return Status::success();
 }
 

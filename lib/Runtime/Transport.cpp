@@ -263,8 +263,7 @@ void Engine::finishCollect(int32_t index) {
 
 void Engine::setJobTimes(const Job &job) {
   visitOps(job, [&](Op op) {
-    ranks[op.rank]->times(plan().ranks[op.rank].entry)[op.instruction] = {
-        job.begin, job.end};
+    times[current].host[op.rank][op.instruction] = {job.begin, job.end};
   });
 }
 
@@ -273,7 +272,7 @@ void Engine::setJobTimes(const Job &job) {
 //===----------------------------------------------------------------------===//
 
 double Engine::durationOf(Op op) const {
-  return durations[current][op.rank][op.instruction];
+  return times[current].durations[op.rank][op.instruction];
 }
 
 /// What came before has its times, because it has ended (or started).

@@ -70,9 +70,12 @@ struct Flags {
               cl::desc("Fill released memory with NaN (a check)")};
   Text clock{"clock", cl::cat(actions), cl::value_desc("what"),
              cl::desc("devices: the step time of one device per rank")};
+  Flag simulate{"simulate", cl::cat(actions),
+                cl::desc("Print the timetable of a training step")};
   Text costs{"costs", cl::cat(actions), cl::value_desc("file"),
-             cl::desc("Times of tasks and messages (JSON) for --clock; tasks "
-                      "are measured if it names none")};
+             cl::desc("Times of tasks and messages (JSON) for --simulate and "
+                      "--clock (which measures tasks if it names none), or "
+                      "a --trace to simulate")};
   cl::opt<double> deadline{
       "deadline", cl::cat(actions), cl::value_desc("S"), cl::init(600),
       cl::desc("Ranks that wait for each other for S seconds are an error "
@@ -140,6 +143,7 @@ piper::rt::RunOptions Flags::runOptions() const {
   options.info = info;
   options.poison = poison;
   options.clock = clock;
+  options.simulate = simulate;
   options.costs = costs;
   options.deadline = deadline;
   options.delays = delays;

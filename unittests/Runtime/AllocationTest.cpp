@@ -7,6 +7,7 @@
 #include "AllocationCount.h"
 #include "Metrics.h"
 #include "Piper/Runtime/Step.h"
+#include "SchedulePlan.h"
 #include "TrainingTest.h"
 
 using namespace piper::rt;
@@ -55,6 +56,31 @@ TEST_F(AllocationTest, NoneInARegression) {
     auto source = open(executor->program(), inputs);
     EXPECT_EQ(countSteps(*executor, *source), 0);
   }
+}
+
+// Threads, messages, delays, poison and clocks of several ranks.
+TEST_F(AllocationTest, NoneInAPipeline) {
+  for (int64_t buffering : {0, 2})
+    for (bool poison : {false, true}) {
+      SchedulePlanOptions planOptions;
+      planOptions.buffering = buffering;
+      ExecutorOptions options;
+      options.timing = true;
+      options.poison = poison;
+      options.delayMilliseconds = poison ? 0.05 : 0;
+      options.clock = DeviceClock::Measured;
+      auto executor =
+          Executor::create(makePlan("1f1b", 4, 1, 8, planOptions), options);
+      ASSERT_TRUE(executor.ok()) << executor.takeStatus().str();
+      std::vector<float> x(planOptions.elements, 1);
+      std::vector<ConstBytes> inputs = {
+          {x.data(), int64_t(x.size() * sizeof(float))}};
+      ASSERT_TRUE((*executor)->run(0, inputs).ok());
+      int64_t before = allocationCount().own;
+      for (int step = 0; step < 20; ++step)
+        ASSERT_TRUE((*executor)->run(0, inputs).ok());
+      EXPECT_EQ(allocationCount().own - before, 0);
+    }
 }
 
 TEST_F(AllocationTest, NoneWithTokens) {

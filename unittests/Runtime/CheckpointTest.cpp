@@ -207,3 +207,58 @@ TEST_F(CheckpointTest, SaveOverTheFileLoadedFrom) {
   ASSERT_TRUE(saveState(*b, folder.file("s")).ok());
   EXPECT_EQ(folder.read("s"), bytes);
 }
+
+/// State of three parameters and a counter on two ranks ("tied" on both), or
+/// all of it in one program.
+static Plan makeState(bool isPipeline) {
+  Plan plan;
+  for (int rank = 0; rank < (isPipeline ? 2 : 1); ++rank) {
+    ProgramBuilder b;
+    auto add = [&](const std::string &name, int on, int64_t size) {
+      if (!isPipeline || on < 0 || on == rank)
+        b.addState(name, f32({size}), StateTensor::Kind::Parameter,
+                   StateTensor::Init::Normal, 1);
+    };
+    // Not the order of the ranks.
+    add("last", 1, 5);
+    add("tied", -1, 3);
+    add("first", 0, 4);
+    b.addCounter("update");
+    plan.programs.push_back(b.finish());
+    plan.programs.back().coordinate = rank;
+  }
+  return plan;
+}
+
+// Whole tensors under their names: a file of one device is loaded by a pipeline
+// and the other way round, bit by bit, onto all ranks that hold them.
+TEST_F(CheckpointTest, BetweenOneDeviceAndAPipeline) {
+  std::unique_ptr<Executor> executors[2];
+  for (int i = 0; i < 2; ++i) {
+    auto executor = Executor::create(makeState(i == 1));
+    ASSERT_TRUE(executor.ok()) << executor.takeStatus().str();
+    executors[i] = std::move(*executor);
+  }
+  Executor &one = *executors[0], &two = *executors[1];
+  one.initializeState(1);
+  two.initializeState(1);
+  ASSERT_TRUE(saveState(one, folder.file("one")).ok());
+  ASSERT_TRUE(saveState(two, folder.file("two")).ok());
+  EXPECT_EQ(folder.read("one"), folder.read("two"));
+
+  two.initializeState(2);
+  int tied = two.program().findState("tied") - two.program().state.data();
+  std::vector<float> before(3);
+  std::memcpy(before.data(), two.stateData(tied, 1), 12);
+  EXPECT_EQ(load(two, "one").rfind("restored 3 parameters", 0), 0u);
+  EXPECT_NE(std::memcmp(before.data(), two.stateData(tied, 1), 12), 0);
+  EXPECT_EQ(std::memcmp(one.stateData(1), two.stateData(tied, 1), 12), 0);
+  EXPECT_EQ(std::memcmp(one.stateData(1), two.stateData(tied, 0), 12), 0);
+  ASSERT_TRUE(saveState(two, folder.file("again")).ok());
+  EXPECT_EQ(folder.read("again"), folder.read("one"));
+
+  one.initializeState(3);
+  load(one, "two");
+  ASSERT_TRUE(saveState(one, folder.file("back")).ok());
+  EXPECT_EQ(folder.read("back"), folder.read("one"));
+}

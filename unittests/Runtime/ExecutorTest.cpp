@@ -239,7 +239,8 @@ TEST(Executor, TimesOfInstructions) {
   ASSERT_TRUE(executor);
   std::vector<float> x(4);
   ASSERT_TRUE(executor->run(0, {in(x)}).ok());
-  const std::vector<TaskTime> &times = executor->times(0);
+  ASSERT_EQ(executor->times(0).size(), 1u);
+  const std::vector<TaskTime> &times = executor->times(0)[0];
   ASSERT_EQ(times.size(), 2u);
   EXPECT_GT(times[0].begin, 0);
   EXPECT_LE(times[0].begin, times[0].end);

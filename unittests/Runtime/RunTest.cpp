@@ -170,7 +170,20 @@ TEST_F(RunTest, OptionsThatDoNotGoTogether) {
             "'u7'");
   EXPECT_EQ(with([](O &o, const F &) { o = {}; }),
             "there is nothing to do: expects --data or --inputs, --generate, "
-            "--memory or --info");
+            "--simulate, --memory or --info");
+  EXPECT_EQ(with([](O &o, const F &) { o.clock = "mine"; }),
+            "--clock: expects 'devices' but got 'mine'");
+  EXPECT_EQ(with([](O &o, const F &) { o.costs = "c"; }),
+            "--costs needs --clock or --simulate");
+  EXPECT_EQ(with([](O &o, const F &) { o.deadline = 0; }),
+            "--deadline: expects more than 0 seconds but got 0.000000");
+  EXPECT_EQ(with([](O &o, const F &) { o.delays = -1; }),
+            "--delays: expects 0 or more milliseconds but got -1.000000");
+  EXPECT_EQ(with([](O &o, const F &) {
+              o.clock = "devices";
+              o.eval = true;
+            }),
+            "--clock cannot be given with --eval");
   EXPECT_EQ(with([](O &o, const F &) {
               o = {};
               o.eval = true;

@@ -70,6 +70,9 @@ struct TaskTime {
   int64_t end = 0;
 };
 
+/// By rank and instruction.
+using TaskTimes = std::vector<std::vector<TaskTime>>;
+
 class Executor {
 public:
   /// Checks the plan (checkProgram of each program, findPlanProblem), makes
@@ -123,9 +126,8 @@ public:
   /// The bytes of a value of the entry point of program() that ran last. Valid
   /// for outputs and gradients, until the next run.
   const std::byte *valueData(int entry, int value) const;
-  /// The instructions of a rank in the last run of the entry point. Empty
-  /// without ExecutorOptions::timing.
-  const std::vector<TaskTime> &times(int entry, int rank = 0) const;
+  /// The last run of the entry point. Empty without ExecutorOptions::timing.
+  const TaskTimes &times(int entry) const;
   /// The same on the device clock. Empty without ExecutorOptions::clock.
   const DeviceTimes &deviceTimes(int entry) const;
   /// The latest end of these: the device time of the step.

@@ -48,9 +48,12 @@ struct RunOptions {
   bool info = false;
   /// --poison.
   bool poison = false;
-  /// --clock: "devices" or empty. --costs: of its messages, and of its tasks
-  /// where the file names some.
+  /// --clock: "devices" or empty.
   std::string clock;
+  /// --simulate: prints the timetable of a training step.
+  bool simulate = false;
+  /// --costs: for both. A clock measures tasks where the file names none; a
+  /// simulation takes a trace too.
   std::string costs;
   /// --deadline, in seconds; --delays, in milliseconds.
   double deadline = 600;
