@@ -169,7 +169,7 @@ std::vector<Operation *> BlockOrder::layOut() const {
 static std::string describe(Operation *op) {
   auto task = dyn_cast<TaskOp>(op);
   return task ? describeTask(task)
-              : "a '" + op->getName().getStringRef().str() + "'";
+              : "'" + op->getName().getStringRef().str() + "'";
 }
 
 LogicalResult BlockOrder::verify(ArrayRef<Operation *> ops) const {
@@ -180,6 +180,11 @@ LogicalResult BlockOrder::verify(ArrayRef<Operation *> ops) const {
       Operation *producer = operand.getDefiningOp();
       if (!producer || seen.contains(producer))
         continue;
+      while (auto transfer = dyn_cast<TransferOp>(producer))
+        if (Operation *made = transfer.getInput().getDefiningOp())
+          producer = made;
+        else
+          break;
       InFlightDiagnostic error =
           op->emitOpError() << "expects " << describe(producer)
                             << " before it, whose result it reads, but the "

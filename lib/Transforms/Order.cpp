@@ -189,6 +189,10 @@ FailureOr<NamedTasks> EntryOrder::findTasks(const OrderDirective &directive) {
                << "filter " << filter.text() << " of group " << number
                << " matches no task: " << index.explainNoMatch(filter);
       for (int64_t task : tasks) {
+        if (groupOf[task] == int64_t(number))
+          return error(directive)
+                 << "names " << describeTask(body.tasks()[task])
+                 << " twice in group " << number;
         if (groupOf[task] >= 0)
           return error(directive)
                  << "names " << describeTask(body.tasks()[task])
@@ -278,7 +282,7 @@ LogicalResult EntryOrder::reportCycle() {
   for (size_t i = 0; i <= hops.size(); ++i) {
     size_t at = (last + i) % hops.size();
     if (hops.size() > kShown && i == kShown - kTail) {
-      i = hops.size() - kTail;
+      i = hops.size() - kTail - 1;
       diagnostic << "... -> ";
       continue;
     }

@@ -3,12 +3,11 @@
 //
 // Prints the directives of a module as JSON.
 
+#include "WriteText.h"
+
 #include "Piper/Transforms/Directive.h"
 #include "Piper/Transforms/DirectiveJSON.h"
 #include "Piper/Transforms/Passes.h"
-
-#include "mlir/Support/FileUtilities.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 namespace mlir::piper {
 #define GEN_PASS_DEF_PIPERPRINTDIRECTIVES
@@ -17,27 +16,6 @@ namespace mlir::piper {
 
 using namespace mlir;
 using namespace mlir::piper;
-
-static LogicalResult writeText(ModuleOp module, StringRef path,
-                               StringRef text) {
-  if (path == "-") {
-    llvm::errs() << text;
-    return success();
-  }
-  std::string problem;
-  auto file = openOutputFile(path, &problem);
-  if (!file)
-    return module.emitError() << problem;
-  file->os() << text;
-  file->os().flush();
-  if (std::error_code code = file->os().error()) {
-    file->os().clear_error();
-    return module.emitError()
-           << "cannot write '" << path << "': " << code.message();
-  }
-  file->keep();
-  return success();
-}
 
 namespace {
 class PiperPrintDirectivesPass

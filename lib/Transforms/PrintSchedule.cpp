@@ -7,15 +7,14 @@
 
 #include "ReadSchedule.h"
 #include "StageCosts.h"
+#include "WriteText.h"
 
 #include "Piper/Schedule/JSON.h"
 #include "Piper/Schedule/Print.h"
 #include "Piper/Transforms/Passes.h"
 #include "Piper/Transforms/Verify.h"
 
-#include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/Format.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 namespace mlir::piper {
 #define GEN_PASS_DEF_PIPERPRINTSCHEDULE
@@ -106,24 +105,12 @@ private:
       costs = getStageCosts(train, body, order->chains.front().size(), table);
     }
 
-    if (output == "-") {
-      write(*order, costs, llvm::errs());
-      return success();
-    }
-    std::string error;
-    auto file = openOutputFile(output, &error);
-    if (!file)
-      return module.emitError() << "cannot write the schedule: " << error;
-    write(*order, costs, file->os());
-    file->keep();
-    return success();
-  }
-
-  void write(const schedule::Schedule &order, const schedule::Costs &costs,
-             raw_ostream &os) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
     if (json)
-      os << schedule::toJSON(order) << "\n";
-    printTimes(order, costs, timetable, os);
+      os << schedule::toJSON(*order) << "\n";
+    printTimes(*order, costs, timetable, os);
+    return writeText(module, output, text);
   }
 };
 } // namespace
