@@ -7,6 +7,9 @@
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <limits>
 
 using namespace mlir;
 using namespace mlir::piper;
@@ -88,6 +91,8 @@ FailureOr<int32_t> EntryBuilder::addState(unsigned argument, int64_t offset) {
 }
 
 LogicalResult EntryBuilder::addArguments() {
+  if (failed(checkTypes(entry, entry.getBody().getArgumentTypes(), "argument")))
+    return failure();
   std::optional<ArrayRef<int64_t>> offsets = entry.getOffsets();
   if (!offsets || offsets->size() != entry.getNumArguments())
     return entry.emitOpError()
@@ -144,6 +149,8 @@ LogicalResult EntryBuilder::addValues(Operation &op,
     return op.emitOpError()
            << "expects one offset for each of its " << op.getNumResults()
            << " results but got " << given;
+  if (failed(checkTypes(&op, op.getResultTypes(), "result")))
+    return failure();
   for (Value operand : op.getOperands())
     instruction.operands.push_back(values.lookup(operand));
   for (OpResult result : op.getResults()) {
@@ -185,8 +192,17 @@ LogicalResult EntryBuilder::setWaits(Operation &op,
   return success();
 }
 
+/// A number that does not fit becomes one that the runtime refuses.
+static int32_t narrow(int64_t number) {
+  return llvm::isInt<32>(number) ? static_cast<int32_t>(number)
+                                 : std::numeric_limits<int32_t>::max();
+}
+
 static std::vector<int32_t> convertList(ArrayRef<int64_t> list) {
-  return std::vector<int32_t>(list.begin(), list.end());
+  std::vector<int32_t> result;
+  for (int64_t number : list)
+    result.push_back(narrow(number));
+  return result;
 }
 
 LogicalResult EntryBuilder::addTask(TaskOp task, rt::Instruction &instruction) {
@@ -202,10 +218,10 @@ LogicalResult EntryBuilder::addTask(TaskOp task, rt::Instruction &instruction) {
     instruction.on = convertList(*on);
   instruction.workspaceOffset = std::max<int64_t>(task.getWorkspace(), 0);
   instruction.salt = task.getSalt();
-  instruction.microBatch = task.getMb();
-  instruction.stage = task.getStage();
-  instruction.segment = task.getSegment();
-  instruction.copy = task.getCopy();
+  instruction.microBatch = narrow(task.getMb());
+  instruction.stage = narrow(task.getStage());
+  instruction.segment = narrow(task.getSegment());
+  instruction.copy = narrow(task.getCopy());
   instruction.pass = stringifyPassKind(task.getPass()).str();
   if (TagsAttr tags = task.getTagsAttr())
     instruction.tags = tags.text();
@@ -217,7 +233,7 @@ LogicalResult EntryBuilder::addTask(TaskOp task, rt::Instruction &instruction) {
 LogicalResult EntryBuilder::addSend(SendOp send, rt::Instruction &instruction) {
   instruction.kind = rt::Instruction::Kind::Send;
   instruction.id = send.getId();
-  instruction.peer = send.getTo();
+  instruction.peer = narrow(send.getTo());
   return failure(failed(setId(*send, send.getId())) ||
                  failed(setWaits(*send, send.getWaits(), instruction)) ||
                  failed(addValues(*send, ArrayRef<int64_t>(), instruction)));
@@ -227,7 +243,7 @@ LogicalResult EntryBuilder::addReceive(ReceiveOp receive,
                                        rt::Instruction &instruction) {
   instruction.kind = rt::Instruction::Kind::Receive;
   instruction.id = receive.getId();
-  instruction.peer = receive.getFrom();
+  instruction.peer = narrow(receive.getFrom());
   return failure(
       failed(setId(*receive, receive.getId())) ||
       failed(setWaits(*receive, receive.getWaits(), instruction)) ||
@@ -255,9 +271,15 @@ LogicalResult EntryBuilder::addView(MicroBatchOp view) {
     return view.emitOpError() << "expects a step input as its operand";
   int32_t input = values.lookup(argument);
   rt::EntryValue value;
+  if (failed(checkTypes(view, view->getResultTypes(), "result")))
+    return failure();
   value.type = convertType(view.getOut().getType());
-  value.offset =
-      point->values[input].offset + view.getIndex() * value.type.numBytes();
+  // An offset beyond all numbers lies outside of the arena, as the runtime
+  // says.
+  if (llvm::MulOverflow(view.getIndex(), value.type.numBytes(), value.offset) ||
+      llvm::AddOverflow(value.offset, point->values[input].offset,
+                        value.offset))
+    value.offset = std::numeric_limits<int64_t>::max();
   value.viewOf = input;
   values[view.getOut()] = point->values.size();
   point->values.push_back(std::move(value));
@@ -330,7 +352,7 @@ LogicalResult EntryBuilder::add(EntryOp op, std::vector<Operation *> &ops) {
   point->numOps = entry.getOps().value_or(0);
   point->peakBytes = entry.getPeak().value_or(0);
   point->liveBytes = entry.getLive().value_or(0);
-  point->peakInstruction = entry.getPeakOp().value_or(0);
+  point->peakInstruction = narrow(entry.getPeakOp().value_or(0));
   if (DictionaryAttr categories = entry.getCategoriesAttr())
     for (NamedAttribute category : categories)
       if (auto number = dyn_cast<IntegerAttr>(category.getValue()))

@@ -82,6 +82,9 @@ FailureOr<rt::Function> mlir::piper::buildFunction(func::FuncOp function,
            << memory.getValues().size() / 3 << " and "
            << memory.getKernels().size();
 
+  if (failed(checkTypes(function, body.getArgumentTypes(), "argument")) ||
+      failed(checkTypes(function, function.getResultTypes(), "result")))
+    return failure();
   rt::Function result;
   result.name = function.getSymName().str();
   result.workspaceBytes = memory.getBytes();
@@ -99,6 +102,8 @@ FailureOr<rt::Function> mlir::piper::buildFunction(func::FuncOp function,
   SmallVector<int32_t> writes;
   auto places = memory.getValues().begin();
   for (auto [number, op] : llvm::enumerate(body.without_terminator())) {
+    if (failed(checkTypes(&op, op.getResultTypes(), "result")))
+      return failure();
     for (Value value : op.getResults()) {
       int64_t base = *places++, of = *places++, offset = *places++;
       if (base < 0 || base > 2)

@@ -43,7 +43,7 @@ static FailureOr<SmallVector<ProgramOp>> collectPrograms(ModuleOp module) {
     return a.getCoordinate() < b.getCoordinate();
   });
   // The only program of a plan without a mesh has no coordinate.
-  if (programs.size() == 1 && programs.front().getCoordinate() < 0)
+  if (programs.size() == 1 && programs.front().getCoordinate() == -1)
     return programs;
   for (auto [index, program] : llvm::enumerate(programs)) {
     if (program.getCoordinate() != static_cast<int64_t>(index))

@@ -11,6 +11,28 @@ using namespace mlir;
 using namespace mlir::piper;
 namespace rt = ::piper::rt;
 
+bool mlir::piper::canConvertType(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || !tensor.hasStaticShape())
+    return false;
+  Type element = tensor.getElementType();
+  return element.isF32() || element.isF64() || element.isBF16() ||
+         element.isSignlessInteger(1) || element.isSignlessInteger(32) ||
+         element.isSignlessInteger(64);
+}
+
+LogicalResult mlir::piper::checkTypes(Operation *op, TypeRange types,
+                                      StringRef kind) {
+  for (auto [number, type] : llvm::enumerate(types))
+    if (!canConvertType(type))
+      return op->emitOpError()
+             << "expects " << kind << " #" << number
+             << " to be a static tensor of f32, f64, bf16, i1, i32 or i64 but "
+                "got "
+             << type;
+  return success();
+}
+
 rt::TensorType mlir::piper::convertType(Type type) {
   auto tensor = cast<RankedTensorType>(type);
   rt::TensorType result;

@@ -156,3 +156,66 @@ module attributes {piper.level = #piper.level<programs>} {
     return %y : tensor<2x2xf32>
   }
 }
+
+// -----
+
+// An accumulator. The part, which is a product and cannot be made over the
+// accumulator, lies in the workspace, so that the sum can.
+
+// CHECK: piper.entry @train(
+// CHECK-SAME: categories = {gradients = 64 : i64, inputs = 64 : i64, workspace = [[#WORKSPACE:]] : i64}
+// CHECK: piper.task @part(%{{.+}}) pass = B {{.*}}offsets = [64]
+// CHECK: piper.task @part.into(%{{.+}}, %{{.+}}) pass = B {{.*}}offsets = [64]
+// CHECK: func.func private @part.into({{.*}} #piper.memory<bytes = [[#]], values = [2, 0, [[#]], 1, 0, 0],
+module attributes {piper.level = #piper.level<programs>} {
+  piper.program @main target = <cpu, threads = 1> {
+    piper.entry @train(%x: tensor<4x4xf32> {piper.input = #piper.input<"x">}) -> (tensor<4x4xf32> {piper.output = "u"}) {
+      %a = piper.task @part(%x) pass = B mb = 0 : (tensor<4x4xf32>) -> tensor<4x4xf32>
+      %b = piper.task @part.into(%x, %a) pass = B mb = 1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+      %u = piper.task @sum(%b) pass = U : (tensor<4x4xf32>) -> tensor<4x4xf32>
+      piper.return %u : tensor<4x4xf32>
+    }
+  }
+  func.func private @part(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+    %p = piper.matmul %x, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+    return %p : tensor<4x4xf32>
+  }
+  func.func private @part.into(%x: tensor<4x4xf32>, %a: tensor<4x4xf32>) -> tensor<4x4xf32> {
+    %p = piper.matmul %x, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+    %s = piper.add %a, %p : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+    return %s : tensor<4x4xf32>
+  }
+  func.func private @sum(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+    %p = piper.neg %x : tensor<4x4xf32>
+    return %p : tensor<4x4xf32>
+  }
+}
+
+// -----
+
+// Views of micro-batches lie in the input, which lives as long as the last of
+// them; a result is not made over a part of it.
+
+// CHECK: piper.entry @eval(
+// CHECK-SAME: offsets = array<i64: 0>
+// CHECK: piper.task @neg(%{{.+}}) pass = F mb = 0 offsets = [128]
+// CHECK: piper.task @neg(%{{.+}}) pass = F offsets = [128]
+// CHECK: piper.task @neg(%{{.+}}) pass = F mb = 1 offsets = [192]
+// CHECK: piper.task @neg(%{{.+}}) pass = F offsets = [192]
+module attributes {piper.level = #piper.level<programs>} {
+  piper.program @main target = <cpu, threads = 1> {
+    piper.entry @eval(%x: tensor<2x16xf32> {piper.input = #piper.input<"x", dims = [batch], split = 0>}) -> (tensor<16xf32> {piper.output = "a"}, tensor<16xf32> {piper.output = "b"}) {
+      %x0 = piper.micro_batch %x[0] : tensor<2x16xf32> -> tensor<16xf32>
+      %a0 = piper.task @neg(%x0) pass = F mb = 0 : (tensor<16xf32>) -> tensor<16xf32>
+      %a = piper.task @neg(%a0) pass = F : (tensor<16xf32>) -> tensor<16xf32>
+      %x1 = piper.micro_batch %x[1] : tensor<2x16xf32> -> tensor<16xf32>
+      %b1 = piper.task @neg(%x1) pass = F mb = 1 : (tensor<16xf32>) -> tensor<16xf32>
+      %b = piper.task @neg(%b1) pass = F : (tensor<16xf32>) -> tensor<16xf32>
+      piper.return %a, %b : tensor<16xf32>, tensor<16xf32>
+    }
+  }
+  func.func private @neg(%a: tensor<16xf32>) -> tensor<16xf32> {
+    %s = piper.neg %a : tensor<16xf32>
+    return %s : tensor<16xf32>
+  }
+}

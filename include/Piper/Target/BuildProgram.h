@@ -18,8 +18,14 @@ namespace mlir::piper {
 
 namespace rt = ::piper::rt;
 
-/// Requires: a static tensor type of the dialect's element types.
+/// Whether convertType takes the type: a static tensor of the dialect's element
+/// types.
+bool canConvertType(Type type);
+/// Requires: canConvertType.
 rt::TensorType convertType(Type type);
+/// Emits an error at `op` if the types of what are its arguments or results
+/// cannot be converted; `kind` is "argument" or "result".
+LogicalResult checkTypes(Operation *op, TypeRange types, StringRef kind);
 rt::Target convertTarget(TargetAttr target);
 
 /// All elements of a constant, row-major, as the runtime has them in memory.
