@@ -122,9 +122,9 @@ void Keys::add(StringRef name, std::string &value, ArrayRef<StringRef> legal,
 void Keys::add(StringRef name, std::string &value, StringRef example,
                StringRef meaning) {
   keys.push_back({name, meaning,
-                  [&value, example](StringRef given) -> std::string {
+                  [&value](StringRef given) -> std::string {
                     value = given.str();
-                    return given.empty() ? "a value, as " + example.str() : "";
+                    return given.empty() ? "a value" : "";
                   },
                   example.str()});
 }

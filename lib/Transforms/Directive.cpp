@@ -67,11 +67,13 @@ LogicalResult ListReader::place(const DirectiveReader &reader, int64_t number) {
     bool isForward =
         !value || *value == std::variant<int64_t, std::string>("F");
     if (name == kPass && !isForward)
-      return reader.error("places forward tasks, and others with them: "
-                          "expects PASS = \"F\" but got \"" +
-                          std::get<std::string>(*value) + "\"");
+      return reader.error(
+          "places forward tasks, and the others of their "
+          "segments with them: expects PASS = \"F\" but got \"" +
+          std::get<std::string>(*value) + "\"");
     if (name == kStage)
-      return reader.error("makes stages: its filter has no STAGE");
+      return reader.error("expects a filter without STAGE, which is what "
+                          "'place' makes");
   }
   result.place.push_back(std::move(place));
   return success();
@@ -91,8 +93,13 @@ LogicalResult ListReader::split(const DirectiveReader &reader, int64_t number) {
     return failure();
   if (!reader.has("num_microbatches"))
     return reader.error("expects key 'num_microbatches'");
+  if (split.microBatches > ::piper::schedule::kMaxStageMicroBatches)
+    return reader.error("expects at most " +
+                        Twine(::piper::schedule::kMaxStageMicroBatches) +
+                        " micro-batches but got " + Twine(split.microBatches));
   if (!split.filter.terms.empty())
-    return reader.error("splits all tasks alike: expects filter {} but got " +
+    return reader.error("expects filter {}, since all tasks are split alike, "
+                        "but got " +
                         Twine(split.filter.text()));
   if (llvm::is_contained({kPass, kSegment, kStage}, StringRef(split.tag)))
     return reader.error("expects a dim_name that is no property of tasks but "
@@ -127,7 +134,7 @@ LogicalResult ListReader::schedule(const DirectiveReader &reader,
       failed(reader.integers("limit", schedule.limit, 1)))
     return failure();
   if (schedule.kind.empty() == schedule.file.empty())
-    return reader.error("expects one of the keys 'kind' and 'file'");
+    return reader.error("expects either key 'kind' or key 'file'");
   if (!schedule.file.empty() && (schedule.chunks || !schedule.limit.empty()))
     return reader.error("'chunks' and 'limit' are for a kind: a file has its "
                         "own");
@@ -200,8 +207,7 @@ LogicalResult ListReader::read(Attribute attribute, int64_t number) {
   constexpr StringRef kLegal =
       "expects place, split, order, schedule, recompute or options";
   if (op == "replicate" || op == "shard")
-    return reader.error("'" + op.getValue() +
-                        "' is not supported: a step runs on one pipeline; " +
+    return reader.error("not supported, since a step runs on one pipeline: " +
                         kLegal);
   return reader.error("unknown op '" + op.getValue() + "': " + kLegal);
 }
@@ -219,9 +225,8 @@ LogicalResult ListReader::verifyMicroBatches() const {
              directiveName(number, op) +
                  (legal ? ": expects a whole number or \"*\" for '" +
                               Twine(tag) + "' in " + Twine(filter.text())
-                        : ": is the same for all micro-batches: its filter has "
-                          "no '" +
-                              Twine(tag) + "'"));
+                        : ": expects a filter without '" + Twine(tag) +
+                              "', since it is the same for all micro-batches"));
       return failure();
     }
     return success();

@@ -145,7 +145,8 @@ LogicalResult StagePlanner::verifyDevices() {
   for (auto [stage, devices] : llvm::enumerate(plan.devices)) {
     if (int64_t(devices.size()) != plan.copies)
       return error(*placeOf[stage])
-             << "has " << devices.size() << " devices but "
+             << "has " << devices.size()
+             << (devices.size() == 1 ? " device but " : " devices but ")
              << directiveName(placeOf[0]->number, "place") << " has "
              << plan.copies;
     used.insert(devices.begin(), devices.end());
@@ -308,7 +309,7 @@ LogicalResult Scheduler::compare(const schedule::Schedule &given) {
                      int64_t got) -> LogicalResult {
     if (expected == got)
       return success();
-    return error() << "file '" << directive.file << "' expects " << what.str()
+    return error() << "file '" << directive.file << "' is for " << what.str()
                    << " = " << got << " but the step has " << expected;
   };
   if (failed(expects("P", plan.coordinates, given.P)) ||

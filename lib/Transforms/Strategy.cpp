@@ -118,6 +118,10 @@ LogicalResult StrategyExpander::checkValues() {
       return expects(key,
                      "a whole number of " + Twine(least ? 0 : 1) + " or more",
                      Twine(value));
+  if (keys.microBatches > schedule::kMaxStageMicroBatches)
+    return expects("micro-batches",
+                   "at most " + Twine(schedule::kMaxStageMicroBatches),
+                   Twine(keys.microBatches));
   StringRef recompute = keys.recompute;
   if (!recompute.empty() && recompute != "true" && recompute != "false" &&
       (!recompute.contains('=') || recompute.starts_with("=") ||
@@ -138,7 +142,7 @@ LogicalResult StrategyExpander::checkValues() {
 LogicalResult StrategyExpander::checkTwice() {
   auto refuse = [&](StringRef key, int64_t number, StringRef op) {
     return error() << "key '" << key << "' and " << directiveName(number, op)
-                   << " say the same: expects one of them";
+                   << " say the same thing: expects one of them";
   };
   if (keys.pipelineParallel && !present.place.empty())
     return refuse("pipeline-parallel", present.place.front().number, "place");
@@ -196,12 +200,14 @@ LogicalResult StrategyExpander::checkStages(int64_t perCoordinate,
                                             int64_t segments) {
   if (keys.pipelineParallel <= segments / perCoordinate)
     return success();
+  int64_t stages;
+  if (llvm::MulOverflow(keys.pipelineParallel, perCoordinate, stages))
+    stages = INT64_MAX;
   InFlightDiagnostic diagnostic = error();
-  diagnostic << "key 'pipeline-parallel': " << keys.pipelineParallel
-             << " coordinates of " << perCoordinate
-             << (perCoordinate == 1 ? " stage" : " stages")
-             << " are more than the " << segments
-             << (segments == 1 ? " segment" : " segments") << " of 'train'";
+  diagnostic << "key 'pipeline-parallel': " << stages << " stages on "
+             << keys.pipelineParallel
+             << (keys.pipelineParallel == 1 ? " coordinate" : " coordinates")
+             << " need as many segments but 'train' has " << segments;
   if (int64_t largest = segments / perCoordinate)
     return diagnostic << ": the largest legal pipeline-parallel is " << largest;
   return diagnostic << ": no pipeline-parallel is legal";
@@ -271,11 +277,11 @@ FailureOr<SmallVector<int64_t>> StrategyExpander::readCuts(int64_t stages,
     return expects("cuts", what, "'" + Twine(keys.cuts) + "'");
   };
   if (!cuts)
-    return refuse("the first segments of stages 1.., as 3,6,9,");
+    return refuse("the first segments of stages 1.., as 3,6,9");
   if (int64_t(cuts->size()) != stages - 1)
     return refuse(Twine(stages - 1) + (stages == 2 ? " number" : " numbers") +
                   " for " + Twine(stages) +
-                  (stages == 1 ? " stage," : " stages,"));
+                  (stages == 1 ? " stage" : " stages"));
   int64_t previous = 0;
   for (int64_t cut : *cuts) {
     if (cut <= previous || cut >= segments)
@@ -341,7 +347,9 @@ LogicalResult StrategyExpander::addRecompute() {
   SmallVector<NamedAttribute> terms;
   if (text != "true") {
     auto [tag, value] = text.split('=');
-    terms.push_back(named(tag, value)); // digits are a number
+    int64_t number;
+    terms.push_back(value.getAsInteger(10, number) ? named(tag, value)
+                                                   : named(tag, number));
   }
   add("recompute", {named("filter", filter(terms))});
   return success();
