@@ -35,23 +35,36 @@ struct Around {
     before = product(shape.take_front(dim));
     after = product(shape.drop_front(dim + 1));
   }
-  int64_t at(int64_t i, int64_t position, int64_t j) const {
-    return (i * size + position) * after + j;
+  /// The first element at a position.
+  int64_t at(int64_t i, int64_t position) const {
+    return (i * size + position) * after;
   }
   int64_t before, size, after;
 };
-} // namespace
 
-/// The elements as bit patterns, so that NaN equals itself and 0 is not -0.
-static SmallVector<APInt> bitsOf(DenseElementsAttr elements) {
-  SmallVector<APInt> bits;
-  if (isa<FloatType>(elements.getElementType()))
-    for (const APFloat &value : elements.getValues<APFloat>())
-      bits.push_back(value.bitcastToAPInt());
-  else
-    llvm::append_range(bits, elements.getValues<APInt>());
-  return bits;
-}
+/// The elements one after another, `width` bytes each.
+struct Bytes {
+  explicit Bytes(DenseElementsAttr elements) {
+    if (elements.getElementType().isInteger(1)) {
+      for (bool value : elements.getValues<bool>())
+        owned.push_back(value);
+      data = owned;
+      return;
+    }
+    data = elements.getRawData();
+    width = elements.getElementType().getIntOrFloatBitWidth() / 8;
+  }
+  ArrayRef<char> slice(int64_t first, int64_t count) const {
+    return data.slice(first * width, count * width);
+  }
+
+  ArrayRef<char> data;
+  int64_t width = 1;
+
+private:
+  SmallVector<char> owned;
+};
+} // namespace
 
 bool mlir::piper::isEqualAlong(Value constant, int64_t dim) {
   DenseElementsAttr elements = elementsOf(constant);
@@ -59,13 +72,13 @@ bool mlir::piper::isEqualAlong(Value constant, int64_t dim) {
     return false;
   if (elements.isSplat())
     return true;
-  SmallVector<APInt> bits = bitsOf(elements);
+  Bytes bytes(elements);
   Around around(cast<RankedTensorType>(constant.getType()), dim);
   for (int64_t i = 0; i < around.before; ++i)
     for (int64_t position = 1; position < around.size; ++position)
-      for (int64_t j = 0; j < around.after; ++j)
-        if (bits[around.at(i, position, j)] != bits[around.at(i, 0, j)])
-          return false;
+      if (bytes.slice(around.at(i, position), around.after) !=
+          bytes.slice(around.at(i, 0), around.after))
+        return false;
   return true;
 }
 
@@ -77,17 +90,14 @@ DenseElementsAttr mlir::piper::partOfConstant(Value constant,
   RankedTensorType local = layout.localType(type, parts);
   if (elements.isSplat())
     return elements.resizeSplat(local);
-  SmallVector<APInt> bits = bitsOf(elements), kept;
+  Bytes bytes(elements);
   Around around(type, layout.dim);
+  SmallVector<char> kept;
   for (int64_t i = 0; i < around.before; ++i)
-    for (int64_t position = 0; position < around.size / parts; ++position)
-      for (int64_t j = 0; j < around.after; ++j)
-        kept.push_back(bits[around.at(i, position, j)]);
-  auto element = dyn_cast<FloatType>(local.getElementType());
-  if (!element)
-    return DenseElementsAttr::get(local, kept);
-  return DenseElementsAttr::get(
-      local, llvm::map_to_vector(kept, [&](const APInt &value) {
-        return APFloat(element.getFloatSemantics(), value);
-      }));
+    llvm::append_range(
+        kept, bytes.slice(around.at(i, 0), around.size / parts * around.after));
+  if (!local.getElementType().isInteger(1))
+    return DenseElementsAttr::getFromRawBuffer(local, kept);
+  SmallVector<bool> flags(kept.begin(), kept.end());
+  return DenseElementsAttr::get(local, flags);
 }

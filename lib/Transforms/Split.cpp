@@ -218,8 +218,20 @@ void EntrySplitter::writeReturn() {
   terminator->setOperands(results);
 }
 
+/// A step that was split has views, accumulators and numbers of micro-batches.
+static LogicalResult verifyWhole(Block &block) {
+  for (Operation &op : block.without_terminator()) {
+    auto task = dyn_cast<TaskOp>(op);
+    if (!task || !task.getInto().empty() || task.getMb() >= 0)
+      return op.emitOpError()
+             << "stands in a step that is split already: expects one that is "
+                "not";
+  }
+  return success();
+}
+
 LogicalResult EntrySplitter::run() {
-  if (failed(layouts.run(inputs)))
+  if (failed(verifyWhole(block)) || failed(layouts.run(inputs)))
     return failure();
   splitInputs();
   writeTasks();

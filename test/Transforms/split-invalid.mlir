@@ -51,6 +51,30 @@ module attributes {piper.level = #piper.level<dag>} {
 
 // -----
 
+module attributes {piper.level = #piper.level<dag>} {
+  func.func @train(%x: tensor<6xf32> {piper.input = #piper.input<"x", dims = [batch]>}) -> tensor<6xf32> {
+    // expected-error @below {{'piper.task' op stands in a step that is split already: expects one that is not}}
+    %0 = piper.task @body(%x) pass = F mb = 0 : (tensor<6xf32>) -> tensor<6xf32>
+    return %0 : tensor<6xf32>
+  }
+  func.func private @body(%x: tensor<6xf32>) -> tensor<6xf32> {
+    %0 = piper.tanh %x : tensor<6xf32>
+    return %0 : tensor<6xf32>
+  }
+}
+
+// -----
+
+module attributes {piper.level = #piper.level<dag>} {
+  func.func @train(%x: tensor<6xf32> {piper.input = #piper.input<"x", dims = [batch]>}, %y: tensor<3x2xf32> {piper.input = #piper.input<"y">}) -> tensor<2xf32> {
+    // expected-error @below {{'piper.micro_batch' op stands in a step that is split already: expects one that is not}}
+    %0 = piper.micro_batch %y[0] : tensor<3x2xf32> -> tensor<2xf32>
+    return %0 : tensor<2xf32>
+  }
+}
+
+// -----
+
 //===----------------------------------------------------------------------===//
 // Ops that mix samples
 //===----------------------------------------------------------------------===//

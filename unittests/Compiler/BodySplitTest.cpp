@@ -137,6 +137,16 @@ const std::vector<BodyCase> &bodyCases() {
        {"index 5"},
        {split(1, 6)},
        {"split 1"}},
+      {"ConstantMasks",
+       R"((%x: tensor<6x3xf64>) -> (tensor<6x3xf64>) {
+         %0 = piper.constant dense<[[true, false, true], [true, false, true], [true, false, true], [true, false, true], [true, false, true], [true, false, true]]> : tensor<6x3xi1>
+         %1 = piper.square %x : tensor<6x3xf64>
+         %2 = piper.select %0, %x, %1 : (tensor<6x3xi1>, tensor<6x3xf64>, tensor<6x3xf64>) -> tensor<6x3xf64>
+         return %2 : tensor<6x3xf64>
+       })",
+       {""},
+       {split(0, 6)},
+       {"split 0"}},
       {"WindowsOfOtherDimensions",
        R"((%x: tensor<6x5xf64>, %m: tensor<6x1xi1>) -> (tensor<6x7xf64>, tensor<6xf64>) {
          %0 = piper.slice %x {offsets = array<i64: 0, 1>} : (tensor<6x5xf64>) -> tensor<6x3xf64>
