@@ -6,15 +6,17 @@
 #ifndef PIPER_UNITTESTS_RUNTIME_PLANMUTANTS_H
 #define PIPER_UNITTESTS_RUNTIME_PLANMUTANTS_H
 
-#include "Piper/Runtime/Program.h"
+#include "Piper/Runtime/CheckPlan.h"
+#include "Piper/Runtime/CheckProgram.h"
 
 #include <functional>
 #include <string>
 
 namespace piper::rt::test {
 
-/// Called with what was changed and the plan that has it.
-using VisitMutant = std::function<void(const std::string &, const Plan &)>;
+/// Called with what was changed, the plan that has it, and in which program.
+using VisitMutant =
+    std::function<void(const std::string &, const Plan &, size_t)>;
 
 class MutantMaker {
 public:
@@ -39,9 +41,10 @@ private:
             const std::function<void(Plan &)> &apply) {
     Plan mutant = plan;
     apply(mutant);
-    visit(change + " of instruction " + std::to_string(index) + " of program " +
+    visit(change + " of instruction " + std::to_string(index) +
+              " of entry point " + std::to_string(entry) + " of program " +
               std::to_string(program),
-          mutant);
+          mutant, program);
   }
   void change(const std::string &what,
               const std::function<void(Instruction &)> &apply) {
@@ -103,7 +106,12 @@ private:
       });
     };
     retype("element type", [](TensorType &t) { t.element = ElementType::I32; });
-    retype("size", [](TensorType &t) { t.shape[0] += 1; });
+    retype("size", [](TensorType &t) {
+      if (t.shape.empty())
+        t.shape = {2};
+      else
+        t.shape[0] += 1;
+    });
     retype("rank", [](TensorType &t) { t.shape.push_back(1); });
   }
 
@@ -148,6 +156,13 @@ private:
   VisitMutant visit;
   size_t program = 0, entry = 0, index = 0;
 };
+
+/// Refused by the check of the changed program, the others being right, or of
+/// all together.
+inline bool isRefused(const Plan &mutant, size_t program) {
+  return !checkProgram(mutant.programs[program]).ok() ||
+         findPlanProblem(mutant);
+}
 
 inline void forEachMutant(const Plan &plan, VisitMutant visit) {
   MutantMaker(plan, std::move(visit)).run();
