@@ -32,7 +32,8 @@ llvm_config.with_environment(
     "-enable-var-scope --dump-input=fail --dump-input-filter=error --dump-input-context=4",
 )
 
-tools = ["piper-opt", "piper-run", "piper-model", "piper-schedule", "piper-lsp-server", "piper-reduce"]
+tools = ["piper-opt", "piper-run", "piper-model", "piper-schedule", "piper-lsp-server", "piper-reduce",
+         "piper-check-cells"]
 # A tool that is not built is left as it stands: its tests fail, others run.
 llvm_config.add_tool_substitutions(
     [ToolSubst(tool, unresolved="ignore") for tool in tools], [config.piper_tools_dir]
