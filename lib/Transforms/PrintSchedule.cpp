@@ -25,29 +25,19 @@ using namespace mlir;
 using namespace mlir::piper;
 namespace schedule = ::piper::schedule;
 
-/// A file may number its stages as it likes; of a kind, the name and limit are
-/// all that the tasks do not show.
+/// With the schedule of the module, which says what tasks do not show.
 static FailureOr<schedule::Schedule>
 read(ModuleOp module, const Directives &directives, const BodyTasks &body) {
-  const auto &directive = directives.schedule;
-  if (directive && !directive->file.empty() && !directives.place.empty() &&
-      getLevel(module) == Level::Placed) {
-    FailureOr<std::optional<StagePlan>> plan = getStagePlan(module, directives);
-    if (failed(plan))
-      return failure();
-    auto given = getSchedule(module, directives, **plan, body.microBatches());
-    if (failed(given))
-      return failure();
-    return readSchedule(body, &**given);
-  }
-  FailureOr<schedule::Schedule> result = readSchedule(body, nullptr);
-  if (failed(result) || !directive || directive->kind.empty())
-    return result;
-  result->kind = directive->kind;
-  result->cap.assign(directive->limit.begin(), directive->limit.end());
-  if (result->cap.size() == 1)
-    result->cap.resize(result->P, result->cap[0]);
-  return result;
+  if (!directives.schedule || directives.place.empty() ||
+      getLevel(module) != Level::Placed)
+    return readSchedule(body, nullptr);
+  FailureOr<std::optional<StagePlan>> plan = getStagePlan(module, directives);
+  if (failed(plan))
+    return failure();
+  auto given = getSchedule(module, directives, **plan, body.microBatches());
+  if (failed(given))
+    return failure();
+  return readSchedule(body, &**given);
 }
 
 static void printTimes(const schedule::Schedule &read,

@@ -14,11 +14,11 @@
 namespace mlir::piper {
 
 /// Reads the actions of a step back, in the order of their first tasks on each
-/// coordinate. `given`, if not null, has the placement and the names; without
-/// it, they are read from the tasks. The result may be no legal schedule (more
-/// stages on one coordinate than on another, forwards only). Error: a task
-/// whose stage, micro-batch or copy the schedule has not, or far too many of
-/// them.
+/// coordinate. `given`, if not null, has the placement and says which backwards
+/// have halves, of which one may have no tasks; without it, all is read from
+/// the tasks. The result may be no legal schedule (more stages on one
+/// coordinate than on another, forwards only). Error: a task whose stage,
+/// micro-batch or copy the schedule has not, or far too many of them.
 FailureOr<::piper::schedule::Schedule>
 readSchedule(const BodyTasks &body, const ::piper::schedule::Schedule *given);
 

@@ -90,14 +90,14 @@ struct Running {
 } // namespace
 
 TaskOrder mlir::piper::cutIntoActions(ArrayRef<TaskOp> order,
-                                      const BodyTasks &body) {
+                                      function_ref<ActionKey(TaskOp)> keyOf) {
   DenseMap<std::tuple<int64_t, int64_t, int64_t, int64_t>, int64_t> left;
   for (TaskOp task : order)
-    ++left[body.actionOf(task).tuple()];
+    ++left[keyOf(task).tuple()];
   std::map<int64_t, Running> running;
   TaskOrder result;
   for (TaskOp task : order) {
-    ActionKey key = body.actionOf(task);
+    ActionKey key = keyOf(task);
     int64_t coordinate = getCoordinate(task);
     Running &at = running[coordinate];
     bool isSame =

@@ -91,7 +91,12 @@ struct TaskOrder {
 /// Reads back the actions that an order consists of: runs of tasks with equal
 /// keys on each coordinate. A forward that is not finished when a backward
 /// begins, or the reverse, is one action with it.
-TaskOrder cutIntoActions(ArrayRef<TaskOp> order, const BodyTasks &body);
+TaskOrder cutIntoActions(ArrayRef<TaskOp> order,
+                         function_ref<ActionKey(TaskOp)> keyOf);
+inline TaskOrder cutIntoActions(ArrayRef<TaskOp> order, const BodyTasks &body) {
+  return cutIntoActions(order,
+                        [&](TaskOp task) { return body.actionOf(task); });
+}
 
 } // namespace mlir::piper
 
