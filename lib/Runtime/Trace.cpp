@@ -6,6 +6,7 @@
 #include "Trace.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -113,16 +114,7 @@ Result<TraceFile> TraceFile::open(const std::string &path, const Plan &plan,
   return trace;
 }
 
-Result<TraceFile> TraceFile::open(const std::string &path,
-                                  const Program &program,
-                                  const EntryPoint &entry) {
-  Plan plan;
-  plan.programs.push_back(program);
-  return open(path, plan, entry.name);
-}
-
-Status TraceFile::addStep(int64_t step,
-                          const std::vector<std::vector<TaskTime>> &times) {
+Status TraceFile::addStep(int64_t step, const TaskTimes &times) {
   if (origin < 0) {
     origin = std::numeric_limits<int64_t>::max();
     for (const auto &rank : times)
@@ -144,6 +136,25 @@ Status TraceFile::addStep(int64_t step,
     }
   file.write(text);
   return file.flush();
+}
+
+Status TraceFile::addStep(int64_t step, const DeviceTimes &times) {
+  auto nanoseconds = [&](double microseconds) {
+    return int64_t(std::llround((deviceNow + microseconds) * 1000));
+  };
+  origin = 0;
+  double end = 0;
+  TaskTimes shifted;
+  for (const auto &rank : times) {
+    shifted.emplace_back();
+    for (const DeviceTime &time : rank) {
+      shifted.back().push_back(
+          {nanoseconds(time.begin), nanoseconds(time.end)});
+      end = std::max(end, time.end);
+    }
+  }
+  deviceNow += end;
+  return addStep(step, shifted);
 }
 
 Status TraceFile::finish() {

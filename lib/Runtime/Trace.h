@@ -27,16 +27,12 @@ public:
   /// Of an entry point of all programs. Requires: each program has it.
   static Result<TraceFile> open(const std::string &path, const Plan &plan,
                                 const std::string &entry);
-  /// Of one program.
-  static Result<TraceFile> open(const std::string &path, const Program &program,
-                                const EntryPoint &entry);
 
   /// Adds a step: one event per instruction of each rank. Times are shown from
   /// the first start of the first step on, in microseconds.
-  Status addStep(int64_t step, const std::vector<std::vector<TaskTime>> &times);
-  Status addStep(int64_t step, const std::vector<TaskTime> &times) {
-    return addStep(step, std::vector<std::vector<TaskTime>>{times});
-  }
+  Status addStep(int64_t step, const TaskTimes &times);
+  /// Adds a step by the device clock; it begins where the one before ended.
+  Status addStep(int64_t step, const DeviceTimes &times);
   /// Closes the array.
   Status finish();
 
@@ -55,6 +51,8 @@ private:
   std::vector<std::vector<Event>> events;
   std::string text;
   int64_t origin = -1;
+  /// Where the next step by the device clock begins, in microseconds.
+  double deviceNow = 0;
 };
 
 } // namespace piper::rt

@@ -66,8 +66,7 @@ public:
       PIPER_RETURN_IF_ERROR(metrics->flush());
     }
     if (trace)
-      PIPER_RETURN_IF_ERROR(trace->addStep(
-          runner.result().step, executor.times(runner.entryIndex())));
+      PIPER_RETURN_IF_ERROR(addTrace(runner, executor));
     progress.update(runner.result());
     return Status::success();
   }
@@ -84,6 +83,15 @@ public:
   Status finish() { return trace ? trace->finish() : Status::success(); }
 
 private:
+  /// By the device clock where there is one.
+  Status addTrace(const StepRunner &runner, const Executor &executor) {
+    int64_t step = runner.result().step;
+    const DeviceTimes &times = executor.deviceTimes(runner.entryIndex());
+    return times.empty()
+               ? trace->addStep(step, executor.times(runner.entryIndex()))
+               : trace->addStep(step, times);
+  }
+
   std::optional<OutputFile> metrics;
   std::optional<TraceFile> trace;
   Progress progress;

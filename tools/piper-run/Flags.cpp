@@ -100,7 +100,8 @@ struct Flags {
   Text metrics{"metrics", cl::cat(results), cl::value_desc("file"),
                cl::desc("Loss and more, one JSON line per step")};
   Text trace{"trace", cl::cat(results), cl::value_desc("file"),
-             cl::desc("Times of all tasks, for Perfetto or Chrome")};
+             cl::desc("Times of all tasks, for Perfetto or Chrome; those of "
+                      "--clock where it is given")};
 
   mlir::piper::LoadOptions loadOptions() const;
   piper::rt::RunOptions runOptions() const;

@@ -76,6 +76,33 @@ TEST(Trace, Events) {
 )TRACE");
 }
 
+// By the device clock a step begins where the one before it ended.
+TEST(Trace, DeviceClock) {
+  TempFolder folder;
+  Plan plan = makeSmallPlan();
+  TaskCosts costs;
+  costs.tasks = {{"f", 2.25}, {"g", 1}};
+  costs.latency = 0.5;
+  Durations durations = makeDurations(plan, "train", costs);
+  auto times = simulatePlan(plan, "train", durations);
+  ASSERT_TRUE(times.ok());
+  auto trace = TraceFile::open(folder.file("t"), plan, "train");
+  ASSERT_TRUE(trace.ok());
+  for (int64_t step : {0, 1})
+    ASSERT_TRUE(trace->addStep(step, *times).ok());
+  ASSERT_TRUE(trace->finish().ok());
+  std::string text = folder.read("t");
+  for (const char *expected :
+       {"\"ts\":2.750,\"dur\":1.000,\"args\":{\"step\":0",
+        "\"ts\":3.750,\"dur\":0.500,\"args\":{\"step\":0",
+        "\"ts\":4.250,\"dur\":2.250,\"args\":{\"step\":1",
+        "\"ts\":7.000,\"dur\":1.000,\"args\":{\"step\":1"})
+    EXPECT_NE(text.find(expected), std::string::npos) << expected;
+  auto read = readTraceDurations(folder.file("t"), plan, "train");
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(*read, durations);
+}
+
 // Both ends of a message take the shorter time, as members of a sum do.
 TEST(Trace, Durations) {
   TempFolder folder;
