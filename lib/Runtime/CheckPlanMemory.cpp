@@ -9,11 +9,11 @@
 //   compute  0 task a     1 task b (waits 0 of in)     b's clock: compute 1,
 //   pp.in    0 receive                                 in 1, out 0, reduce 0
 
+#include "ByteMap.h"
 #include "CheckPlanParts.h"
 
 #include <algorithm>
 #include <array>
-#include <map>
 
 using namespace piper::rt;
 
@@ -28,55 +28,9 @@ struct Access {
   bool isWrite = false;
 };
 
-/// The accesses to each byte so far, as disjoint pieces.
-class AccessMap {
-public:
-  /// The last access of each stream, as a count of its instructions.
-  struct Piece {
-    int64_t end = 0;
-    Clock reads = {}, writes = {};
-  };
-
-  /// Calls `visit` for the pieces of begin .. end - 1.
-  template <typename Visit>
-  void visit(int64_t begin, int64_t end, Visit visit) {
-    if (begin >= end)
-      return;
-    splitAt(begin);
-    splitAt(end);
-    for (int64_t at = begin; at < end;) {
-      auto it = pieces.lower_bound(at);
-      if (it == pieces.end() || it->first > at) {
-        int64_t next = it == pieces.end() ? end : std::min(it->first, end);
-        it = pieces.emplace_hint(it, at, Piece{next});
-      }
-      visit(it->second);
-      at = it->second.end;
-    }
-  }
-  /// Makes begin .. end - 1 one piece.
-  void replace(int64_t begin, int64_t end, Piece piece) {
-    if (begin >= end)
-      return;
-    pieces.erase(pieces.lower_bound(begin), pieces.lower_bound(end));
-    piece.end = end;
-    pieces[begin] = piece;
-  }
-
-private:
-  /// Makes sure that no piece lies on both sides of `at`.
-  void splitAt(int64_t at) {
-    auto it = pieces.lower_bound(at);
-    if (it == pieces.begin())
-      return;
-    Piece &piece = std::prev(it)->second;
-    if (piece.end <= at)
-      return;
-    pieces[at] = piece;
-    piece.end = at;
-  }
-
-  std::map<int64_t, Piece> pieces;
+/// The last accesses to a byte, of each stream, as counts of its instructions.
+struct LastAccesses {
+  Clock reads = {}, writes = {};
 };
 
 class RaceFinder {
@@ -105,10 +59,11 @@ private:
   void include(Clock &clock, int32_t instruction) const;
   /// The clock at the start of instruction `index`, without one of its waits.
   Clock startOf(int32_t index, int32_t without = -1) const;
-  std::vector<Access> accessesOf(int32_t index) const;
+  void listAccesses(int32_t index, std::vector<Access> &accesses) const;
   Problem checkWaits(int32_t index) const;
+  /// Whether the current instruction `b` touches bytes of `a`.
   bool touchCommonBytes(int32_t a, int32_t b) const;
-  Problem check(int32_t index, const Access &access);
+  Problem check(int32_t index, const Access &access) const;
   void note(int32_t index, const Access &access);
 
   const Program &program;
@@ -121,7 +76,9 @@ private:
   std::array<std::vector<int32_t>, kNumStreams> streams;
   /// The last task before the current instruction.
   int32_t lastTask = -1;
-  AccessMap map;
+  ByteMap<LastAccesses> map;
+  /// Those of the current instruction.
+  std::vector<Access> accesses;
 };
 } // namespace
 
@@ -162,7 +119,7 @@ Problem RaceFinder::run() {
     turns.push_back({int(call.stream()), int32_t(stream.size())});
     stream.push_back(i);
     starts.push_back(startOf(i));
-    std::vector<Access> accesses = accessesOf(i);
+    listAccesses(i, accesses);
     for (const Access &access : accesses)
       if (Problem problem = check(i, access))
         return problem;
@@ -181,9 +138,10 @@ Problem RaceFinder::run() {
 //===----------------------------------------------------------------------===//
 
 /// Reads, then writes.
-std::vector<Access> RaceFinder::accessesOf(int32_t index) const {
+void RaceFinder::listAccesses(int32_t index,
+                              std::vector<Access> &accesses) const {
   const Instruction &call = entry.instructions[index];
-  std::vector<Access> accesses;
+  accesses.clear();
   auto add = [&](int64_t begin, int64_t bytes, bool isWrite) {
     if (bytes > 0)
       accesses.push_back({begin, begin + bytes, isWrite});
@@ -195,10 +153,9 @@ std::vector<Access> RaceFinder::accessesOf(int32_t index) const {
   if (call.kind == Kind::Task)
     add(call.workspaceOffset, program.functions[call.function].workspaceBytes,
         true);
-  return accesses;
 }
 
-Problem RaceFinder::check(int32_t index, const Access &access) {
+Problem RaceFinder::check(int32_t index, const Access &access) const {
   const Clock &clock = starts[index];
   Problem problem;
   auto compare = [&](const Clock &last, const char *verb) {
@@ -215,11 +172,12 @@ Problem RaceFinder::check(int32_t index, const Access &access) {
                      ", and does not wait for it");
     }
   };
-  map.visit(access.begin, access.end, [&](AccessMap::Piece &piece) {
-    compare(piece.writes, "writes");
-    if (access.isWrite)
-      compare(piece.reads, "reads");
-  });
+  map.visit(access.begin, access.end,
+            [&](int64_t, int64_t, const LastAccesses &last) {
+              compare(last.writes, "writes");
+              if (access.isWrite)
+                compare(last.reads, "reads");
+            });
   return problem;
 }
 
@@ -227,14 +185,13 @@ void RaceFinder::note(int32_t index, const Access &access) {
   Turn turn = turns[index];
   if (access.isWrite) {
     // All accesses before are before whatever comes after this one.
-    AccessMap::Piece piece;
-    piece.writes[turn.stream] = turn.number + 1;
-    map.visit(access.begin, access.end, [](AccessMap::Piece &) {});
-    map.replace(access.begin, access.end, piece);
+    LastAccesses last;
+    last.writes[turn.stream] = turn.number + 1;
+    map.assign(access.begin, access.end, last);
     return;
   }
-  map.visit(access.begin, access.end, [&](AccessMap::Piece &piece) {
-    piece.reads[turn.stream] = turn.number + 1;
+  map.update(access.begin, access.end, [&](LastAccesses &last) {
+    last.reads[turn.stream] = turn.number + 1;
   });
 }
 
@@ -248,9 +205,10 @@ bool RaceFinder::touchCommonBytes(int32_t a, int32_t b) const {
   for (int32_t operand : entry.instructions[b].operands)
     if (std::find(made.begin(), made.end(), operand) != made.end())
       return true;
-  std::vector<Access> first = accessesOf(a), second = accessesOf(b);
-  for (const Access &x : first)
-    for (const Access &y : second)
+  std::vector<Access> before;
+  listAccesses(a, before);
+  for (const Access &x : before)
+    for (const Access &y : accesses)
       if (x.begin < y.end && y.begin < x.end && (x.isWrite || y.isWrite))
         return true;
   return false;
@@ -259,11 +217,14 @@ bool RaceFinder::touchCommonBytes(int32_t a, int32_t b) const {
 Problem RaceFinder::checkWaits(int32_t index) const {
   const std::vector<int32_t> &waits = entry.instructions[index].waits;
   for (size_t w = 0; w < waits.size(); ++w) {
-    std::string text = "waits for instruction " + std::to_string(waits[w]);
+    auto problem = [&](const char *why) {
+      return problemAt(index, "waits for instruction " +
+                                  std::to_string(waits[w]) + why);
+    };
     if (hasEnded(waits[w], startOf(index, int32_t(w))))
-      return problemAt(index, text + ", which has ended before it anyway");
+      return problem(", which has ended before it anyway");
     if (!touchCommonBytes(waits[w], index))
-      return problemAt(index, text + ", with which it has no bytes in common");
+      return problem(", with which it has no bytes in common");
   }
   return std::nullopt;
 }
