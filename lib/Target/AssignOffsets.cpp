@@ -7,13 +7,15 @@
 // size. A buffer takes the smallest free range that holds it, or else extends
 // the block at its end, including a free range that ends there. Which of two
 // sweeps packs better depends on the program (a training step is close to its
-// own mirror image), so both are tried.
+// own mirror image), so both are tried. Where neither packs well, the largest
+// buffers are placed first, whenever they live.
 
 #include "Piper/Target/AssignOffsets.h"
 
 #include "Piper/Runtime/Program.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -148,20 +150,67 @@ static int64_t sweep(llvm::ArrayRef<Lifetime> buffers, bool backward,
   return ranges.size();
 }
 
+/// Places the largest buffers first, each into the smallest gap that those
+/// already placed leave it during its lifetime. Takes quadratic time. Returns
+/// the size of the block; offsets go to `offsets`.
+static int64_t placeBySize(llvm::ArrayRef<Lifetime> buffers,
+                           std::vector<int64_t> &offsets) {
+  std::vector<int64_t> order(buffers.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    return buffers[a].bytes > buffers[b].bytes;
+  });
+  // Ascending by offset.
+  std::vector<int64_t> placed;
+  int64_t size = 0;
+  for (int64_t i : order) {
+    offsets[i] = 0;
+    int64_t bytes = roundUp(buffers[i].bytes);
+    if (bytes == 0)
+      continue;
+    int64_t end = 0, bestGap = std::numeric_limits<int64_t>::max(), best = -1;
+    for (int64_t other : placed) {
+      if (buffers[other].end < buffers[i].begin ||
+          buffers[i].end < buffers[other].begin)
+        continue;
+      int64_t gap = offsets[other] - end;
+      if (gap >= bytes && gap < bestGap) {
+        bestGap = gap;
+        best = end;
+      }
+      end = std::max(end, offsets[other] + roundUp(buffers[other].bytes));
+    }
+    offsets[i] = best < 0 ? end : best;
+    size = std::max(size, offsets[i] + bytes);
+    auto place = std::upper_bound(
+        placed.begin(), placed.end(), offsets[i],
+        [&](int64_t offset, int64_t j) { return offset < offsets[j]; });
+    placed.insert(place, i);
+  }
+  return size;
+}
+
+/// Up to how many buffers the quadratic way is worth its time.
+static constexpr size_t kMaxPlacedBySize = 8192;
+
 OffsetsSummary
 mlir::piper::assignOffsets(llvm::MutableArrayRef<Lifetime> buffers) {
   OffsetsSummary summary;
   measureLive(buffers, summary);
   std::vector<int64_t> offsets(buffers.size());
+  auto keepBetter = [&](int64_t bytes, bool first) {
+    if (!first && bytes >= summary.bytes)
+      return;
+    summary.bytes = bytes;
+    for (size_t i = 0; i < buffers.size(); ++i)
+      buffers[i].offset = offsets[i];
+  };
   for (bool backward : {false, true})
-    for (bool largestFirst : {false, true}) {
-      int64_t bytes = sweep(buffers, backward, largestFirst, offsets);
-      bool first = !backward && !largestFirst;
-      if (!first && bytes >= summary.bytes)
-        continue;
-      summary.bytes = bytes;
-      for (size_t i = 0; i < buffers.size(); ++i)
-        buffers[i].offset = offsets[i];
-    }
+    for (bool largestFirst : {false, true})
+      keepBetter(sweep(buffers, backward, largestFirst, offsets),
+                 !backward && !largestFirst);
+  bool isGood = summary.bytes - summary.live <= summary.live / 64;
+  if (!isGood && buffers.size() <= kMaxPlacedBySize)
+    keepBetter(placeBySize(buffers, offsets), /*first=*/false);
   return summary;
 }
