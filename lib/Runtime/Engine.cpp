@@ -244,15 +244,16 @@ bool Engine::runTask(Lock &lock, Op op) {
   bool hasClock = options.clock != DeviceClock::Off;
   if (hasClock)
     deviceTime(op).begin = readyTime(op);
+  TaskTime time;
+  // Before the messages that may start with it.
+  time.begin = options.timing ? steadyNow() : 0;
   ++states[op.rank].started;
   advance(op.rank);
   wakeHelper();
   lock.unlock();
 
-  TaskTime time;
   bool measures = options.clock == DeviceClock::Measured;
   int threads = rank.program().target.threads;
-  time.begin = options.timing ? steadyNow() : 0;
   double before = measures ? workedMicroseconds(threads) : 0;
   Status status = rank.runTask(entry, op.instruction);
   double worked = measures ? workedMicroseconds(threads) - before : 0;
