@@ -11,9 +11,9 @@ import json
 import math
 import struct
 
-# dtype -> (bytes of an element, array typecode); BF16 and F16 are not needed here.
+# dtype -> (bytes of an element, array typecode). A BF16 is read as its 16 bits; F16 is not needed here.
 _TYPES = {
-    "F64": (8, "d"), "F32": (4, "f"), "I64": (8, "q"), "I32": (4, "i"),
+    "F64": (8, "d"), "F32": (4, "f"), "BF16": (2, "H"), "I64": (8, "q"), "I32": (4, "i"),
     "U8": (1, "B"), "BOOL": (1, "B"),
 }
 
