@@ -87,13 +87,3 @@ FailureOr<rt::Plan> mlir::piper::buildPlan(ModuleOp module, PlanOps *ops) {
       return failure();
   return plan;
 }
-
-FailureOr<rt::Program> mlir::piper::buildProgram(ModuleOp module) {
-  FailureOr<rt::Plan> plan = buildPlan(module);
-  if (failed(plan))
-    return failure();
-  if (plan->programs.size() != 1)
-    return module.emitError()
-           << "expects one program but the plan has " << plan->programs.size();
-  return std::move(plan->programs.front());
-}

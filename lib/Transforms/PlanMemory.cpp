@@ -50,24 +50,25 @@ static LogicalResult planBodies(ModuleOp module, ArrayRef<ProgramOp> programs,
   return success();
 }
 
-/// "coordinate 1 (stages 1, 3)".
+/// "coordinate 1 (stages 1, 3) ", empty without a mesh.
 static std::string describePlace(ProgramOp program) {
+  if (program.getCoordinate() < 0)
+    return "";
   std::set<int64_t> stages;
   program.walk([&](TaskOp task) {
     if (task.getStage() >= 0)
       stages.insert(task.getStage());
   });
   std::string text =
-      "coordinate " +
-      std::to_string(std::max<int64_t>(program.getCoordinate(), 0));
+      "coordinate " + std::to_string(program.getCoordinate()) + " ";
   if (stages.empty())
     return text;
-  return text + (stages.size() == 1 ? " (stage " : " (stages ") +
+  return text + (stages.size() == 1 ? "(stage " : "(stages ") +
          llvm::join(
              llvm::map_range(
                  stages, [](int64_t stage) { return std::to_string(stage); }),
              ", ") +
-         ")";
+         ") ";
 }
 
 namespace {
@@ -98,7 +99,7 @@ private:
         continue;
       fits = false;
       program.emitOpError()
-          << describePlace(program) << " needs " << *program.getArena()
+          << describePlace(program) << "needs " << *program.getArena()
           << " bytes but the limit is " << (*limits)[index];
     }
     if (!fits)

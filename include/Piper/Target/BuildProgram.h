@@ -61,9 +61,6 @@ struct PlanOps {
 /// plan, or if something that piper-plan-memory sets is missing.
 FailureOr<rt::Plan> buildPlan(ModuleOp module, PlanOps *ops = nullptr);
 
-/// The only program of a plan. Emits an error if the module is not one.
-FailureOr<rt::Program> buildProgram(ModuleOp module);
-
 } // namespace mlir::piper
 
 #endif // PIPER_TARGET_BUILDPROGRAM_H
