@@ -189,8 +189,7 @@ int EntryPlanner::joinOperand(int64_t step, OpResult result, Value &operand) {
   if (auto reduce = dyn_cast<ReduceOp>(ops[step]))
     for (Value input : reduce.getInputs()) {
       operand = input;
-      if (!bufferOf(operand).isState &&
-          operand.getType() == result.getType() &&
+      if (!bufferOf(operand).isState && operand.getType() == result.getType() &&
           mayTakeOver(step, result, operand))
         return info[operand].buffer;
     }
