@@ -8,6 +8,7 @@
 #include "Piper/Runtime/CheckProgram.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 using namespace piper::rt;
 
@@ -48,15 +49,10 @@ int64_t piper::rt::addressOf(const Function &function, const EntryPoint &entry,
   return call.workspaceOffset + local.offset;
 }
 
-int64_t piper::rt::viewOffsetOf(const KernelSpec &spec,
-                                const KernelEntry &kernel) {
-  return kernel.viewOffset ? kernel.viewOffset(spec) : -1;
-}
-
 ArenaRange MemoryWalk::rangeOf(const Function &function,
                                const Instruction &call, int32_t value) const {
   return rangeFrom(addressOf(function, entry, call, value),
-                   function.values[value].type.numBytes());
+                   factsOf(call).bytesOf(value));
 }
 
 int32_t MemoryWalk::newContent(ArenaRange range) {
@@ -187,8 +183,8 @@ Status MemoryWalk::runView(const Function &function, const Instruction &call,
 }
 
 Status MemoryWalk::runKernel(const Function &function, const Instruction &call,
-                             const Function::Step &step,
-                             const KernelEntry &kernel) {
+                             const Function::Step &step) {
+  const BodyFacts &facts = factsOf(call);
   for (size_t r = 0; r < step.results.size(); ++r) {
     ArenaRange result = rangeOf(function, call, step.results[r]);
     bool inPlace = false;
@@ -196,8 +192,7 @@ Status MemoryWalk::runKernel(const Function &function, const Instruction &call,
       ArenaRange operand = rangeOf(function, call, step.operands[o]);
       if (!overlaps(operand, result))
         continue;
-      if (!equal(operand, result) || !kernel.mayAlias ||
-          !kernel.mayAlias(step.spec, int(o), int(r)))
+      if (!equal(operand, result) || !facts.mayAlias(this->step, o, r))
         return Status::error(
             describePosition() + ": result " + std::to_string(r) + " at " +
             describeRange(result) + " may not lie over operand " +
@@ -226,8 +221,10 @@ Status MemoryWalk::runKernel(const Function &function, const Instruction &call,
 Status MemoryWalk::runStep(const Instruction &call,
                            const Function::Step &step) {
   const Function &function = program.functions[call.function];
-  int32_t scratch = newContent(rangeFrom(
-      call.workspaceOffset + step.workspaceOffset, step.workspaceBytes));
+  int32_t scratch = ArenaMap::kNobody;
+  if (step.workspaceBytes > 0)
+    scratch = newContent(rangeFrom(call.workspaceOffset + step.workspaceOffset,
+                                   step.workspaceBytes));
   for (size_t o = 0; o < step.operands.size(); ++o) {
     int32_t content = localContent[step.operands[o]];
     PIPER_RETURN_IF_ERROR(
@@ -237,10 +234,11 @@ Status MemoryWalk::runStep(const Instruction &call,
         }));
     use(contents[content]);
   }
-  const KernelEntry &kernel = *findKernel(step.spec.name);
-  int64_t offset = viewOffsetOf(step.spec, kernel);
+  int64_t offset = factsOf(call).viewOffset(this->step);
   PIPER_RETURN_IF_ERROR(offset >= 0 ? runView(function, call, step, offset)
-                                    : runKernel(function, call, step, kernel));
+                                    : runKernel(function, call, step));
+  if (scratch == ArenaMap::kNobody)
+    return Status::success();
   return checkRead(contents[scratch].range, scratch, [&] {
     return describePosition() + ": the workspace is written over";
   });
@@ -287,10 +285,13 @@ Status MemoryWalk::runMessage(const Instruction &message) {
 
 Status MemoryWalk::runTask(const Instruction &call) {
   const Function &function = program.functions[call.function];
+  if (auto &facts = bodies[call.function]; !facts)
+    facts = std::make_unique<BodyFacts>(function);
   // Takes the place of whatever was there; its parts are released one by one.
-  int32_t workspace =
-      newContent(rangeFrom(call.workspaceOffset, function.workspaceBytes));
-  contents[workspace].kept = true;
+  if (function.workspaceBytes > 0) {
+    newContent(rangeFrom(call.workspaceOffset, function.workspaceBytes));
+    contents.back().kept = true;
+  }
   localContent.assign(function.values.size(), ArenaMap::kNobody);
   for (size_t v = 0; v < function.values.size(); ++v)
     if (function.values[v].base == FunctionValue::Base::Operand)
@@ -344,9 +345,13 @@ Status MemoryWalk::finish() {
           }));
       contents[content].kept = true;
     }
+  std::unordered_set<int64_t> statesAt;
+  for (const StateTensor &tensor : program.state)
+    statesAt.insert(tensor.offset);
   std::multimap<int64_t, int32_t> valuesAt;
   for (size_t v = 0; v < entry.values.size(); ++v)
-    valuesAt.emplace(entry.values[v].offset, int32_t(v));
+    if (statesAt.count(entry.values[v].offset))
+      valuesAt.emplace(entry.values[v].offset, int32_t(v));
   for (size_t s = 0; s < program.state.size(); ++s)
     PIPER_RETURN_IF_ERROR(finishState(s, valuesAt));
   return Status::success();

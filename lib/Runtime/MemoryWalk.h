@@ -10,11 +10,12 @@
 #define PIPER_LIB_RUNTIME_MEMORYWALK_H
 
 #include "ArenaMap.h"
+#include "BodyFacts.h"
 #include "CheckParts.h"
-#include "Piper/Runtime/Kernel.h"
 
 #include <array>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -31,9 +32,6 @@ struct ArenaRange {
 /// Where value `value` of the function lies in the arena during `call`.
 int64_t addressOf(const Function &function, const EntryPoint &entry,
                   const Instruction &call, int32_t value);
-
-/// KernelEntry::viewOffset, -1 where the kernel has none.
-int64_t viewOffsetOf(const KernelSpec &spec, const KernelEntry &kernel);
 
 /// Bytes that hold nothing once several instructions, on streams of their own,
 /// have ended.
@@ -56,7 +54,7 @@ class MemoryWalk {
 public:
   /// Requires: checkEntry accepts the entry point.
   MemoryWalk(const Program &program, const EntryPoint &entry)
-      : program(program), entry(entry) {}
+      : program(program), entry(entry), bodies(program.functions.size()) {}
 
   /// The checks of one pass over the entry point.
   Status check();
@@ -91,11 +89,12 @@ private:
   Status readValue(int32_t operand, int32_t value);
   Status runStep(const Instruction &call, const Function::Step &step);
   Status runKernel(const Function &function, const Instruction &call,
-                   const Function::Step &step, const KernelEntry &kernel);
+                   const Function::Step &step);
   Status runView(const Function &function, const Instruction &call,
                  const Function::Step &step, int64_t offset);
   Status finish();
-  /// `valuesAt`: the values of the entry point by offset.
+  /// `valuesAt`: the values of the entry point that lie where state does, by
+  /// offset.
   Status finishState(size_t state,
                      const std::multimap<int64_t, int32_t> &valuesAt);
   void release();
@@ -109,6 +108,9 @@ private:
   void write(const Function &function, const Instruction &call, int32_t value);
   ArenaRange rangeOf(const Function &function, const Instruction &call,
                      int32_t value) const;
+  const BodyFacts &factsOf(const Instruction &call) const {
+    return *bodies[call.function];
+  }
   /// Who has some of the bytes that should belong to `content`, and which.
   std::optional<std::pair<int32_t, ArenaRange>>
   findOther(ArenaRange range, int32_t content) const;
@@ -118,6 +120,8 @@ private:
 
   const Program &program;
   const EntryPoint &entry;
+  /// By function, from its first call.
+  std::vector<std::unique_ptr<BodyFacts>> bodies;
   ArenaMap map;
   std::vector<Content> contents;
   /// Content of each value of the entry point, and of the current function.
