@@ -204,7 +204,8 @@ LogicalResult StrategyExpander::checkStages(int64_t perCoordinate,
   if (llvm::MulOverflow(keys.pipelineParallel, perCoordinate, stages))
     stages = INT64_MAX;
   InFlightDiagnostic diagnostic = error();
-  diagnostic << "key 'pipeline-parallel': " << stages << " stages on "
+  diagnostic << "key 'pipeline-parallel': " << stages
+             << (stages == 1 ? " stage on " : " stages on ")
              << keys.pipelineParallel
              << (keys.pipelineParallel == 1 ? " coordinate" : " coordinates")
              << " need as many segments but 'train' has " << segments;
