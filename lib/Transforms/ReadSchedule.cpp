@@ -19,14 +19,20 @@ using schedule::Action;
 
 /// Stage s of copy c has the number c * S + s.
 static FailureOr<schedule::Schedule> readPlacement(const BodyTasks &body) {
-  int64_t stages = 1, copies = 1, coordinates = 1;
+  constexpr int64_t kMax = schedule::kMaxStageMicroBatches;
+  int64_t stages = 1, copies = 1, coordinates = 1, microBatches = 1;
   for (TaskOp task : body.tasks()) {
-    stages = std::max(stages, task.getStage() + 1);
-    copies = std::max(copies, task.getCopy() + 1);
-    coordinates = std::max(coordinates, getCoordinate(task) + 1);
-    constexpr int64_t kMax = schedule::kMaxStageMicroBatches;
-    if (stages > kMax || copies > 2 || task.getMb() >= kMax ||
-        coordinates > kMax || stages * copies > kMax / body.microBatches())
+    int64_t largest = std::max(
+        {task.getStage(), task.getMb(), task.getCopy(), getCoordinate(task)});
+    bool fits = largest < kMax && task.getCopy() < 2;
+    if (fits) {
+      stages = std::max(stages, task.getStage() + 1);
+      copies = std::max(copies, task.getCopy() + 1);
+      coordinates = std::max(coordinates, getCoordinate(task) + 1);
+      microBatches = std::max(microBatches, task.getMb() + 1);
+      fits = stages * copies * microBatches <= kMax;
+    }
+    if (!fits)
       return task.emitOpError()
              << "expects at most 2 copies and " << kMax
              << " stages times micro-batches but got " << describeTask(task);
@@ -36,7 +42,7 @@ static FailureOr<schedule::Schedule> readPlacement(const BodyTasks &body) {
   result.P = static_cast<int>(coordinates);
   result.V =
       static_cast<int>(std::max<int64_t>(1, stages * copies / coordinates));
-  result.M = static_cast<int>(body.microBatches());
+  result.M = static_cast<int>(microBatches);
   result.stageRank.assign(stages * copies, 0);
   for (int64_t copy = 0; copy < copies; ++copy) {
     result.chains.emplace_back(stages);

@@ -9,6 +9,8 @@
 // RUN: piper-opt %S/Inputs/two-stages.mlir --piper-apply-schedule=schedule=gpipe --piper-print-schedule="timetable=false output=%t.txt" -o /dev/null 2>&1 | count 0
 // RUN: FileCheck %s --input-file %t.txt --check-prefix=GPIPE
 // RUN: not piper-opt %S/Inputs/two-stages.mlir --piper-print-schedule="output=%t.none/x" -o /dev/null 2>&1 | FileCheck %s --check-prefix=WRITE
+// RUN: sed 's/mb = 2 stage = 1/mb = 2 stage = 1 copy = -4/' %S/Inputs/two-stages.mlir > %t.copy.mlir
+// RUN: not piper-opt %t.copy.mlir --piper-print-schedule -o /dev/null 2>&1 | FileCheck %s --check-prefix=COPY
 //
 // What was printed is a schedule file, for the whole step the same one.
 // RUN: grep kind %t.txt > %t.json
@@ -33,3 +35,4 @@
 // GPIPE:      bubble 25.0 %, length 12, peak in flight 3
 
 // WRITE: error: {{.*}}none/x
+// COPY: error: 'piper.task' op stands in no action of a schedule with P = 2, M = 3 and 2 stages: 'fw' (F, mb 2, stage 1, copy -4)

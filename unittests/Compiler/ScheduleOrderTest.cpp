@@ -247,6 +247,12 @@ void forEachCase(void (*check)(const Case &, const Schedule &)) {
         }
     EXPECT_GT(cases, before) << kind.name;
   }
+  schedule::Request request;
+  request.kind = "search";
+  request.P = 2, request.M = 2;
+  auto made = schedule::generate(request);
+  ASSERT_TRUE(bool(made)) << made.error();
+  check({"search", 2, 1, 2, 1, 2, 0.125}, *made);
 }
 
 } // namespace
