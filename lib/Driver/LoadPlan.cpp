@@ -31,6 +31,14 @@ static rt::Status compileModel(ModuleOp module, const LoadOptions &options) {
   std::string problem = compile.parse(compileText(options));
   if (!problem.empty())
     return rt::Status::error("--piper-compile: " + problem);
+  if (options.oneDevice) {
+    // The strategy may also say how to update.
+    if (failed(takeStrategy(module, compile)))
+      return rt::Status::error("the model cannot be compiled");
+    compile.pipeline = PiperPipelineOptions();
+    compile.directives = PiperDirectivesOptions();
+    module->removeAttr(PiperDialect::DirectivesAttrHelper::getNameStr());
+  }
   PassManager passes(module.getContext());
   buildCompilePipeline(passes, compile);
   if (failed(passes.run(module)))
@@ -55,7 +63,8 @@ static rt::Status checkPlanOptions(const std::string &path,
 }
 
 rt::Result<rt::Plan> mlir::piper::loadPlan(const std::string &path,
-                                           const LoadOptions &options) {
+                                           const LoadOptions &options,
+                                           bool *isModel) {
   std::string error;
   std::unique_ptr<llvm::MemoryBuffer> buffer = openSource(path, error);
   if (!buffer)
@@ -69,10 +78,16 @@ rt::Result<rt::Plan> mlir::piper::loadPlan(const std::string &path,
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
   SourceMgrDiagnosticHandler handler(sources, &context);
+  // Remarks explain the compiler's choices: piper-opt prints them.
+  ScopedDiagnosticHandler withoutRemarks(&context, [](Diagnostic &diagnostic) {
+    return success(diagnostic.getSeverity() == DiagnosticSeverity::Remark);
+  });
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
   if (!module)
     return rt::Status::error("'" + path + "' cannot be read");
   Level level = getLevel(*module);
+  if (isModel)
+    *isModel = level == Level::Model;
   if (level == Level::Model)
     PIPER_RETURN_IF_ERROR(compileModel(*module, options));
   else if (level == Level::Plan)

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 using namespace piper::rt;
 
@@ -42,6 +43,26 @@ void piper::rt::copyInput(const TensorType &type, int32_t split,
     for (int64_t p = 0; p < parts; ++p)
       std::memcpy(input + (p * outer + o) * inner,
                   batch + (o * parts + p) * inner, inner);
+}
+
+/// By state tensor of a program: the id of the op that makes its next value (a
+/// result in its place), the largest number where there is none.
+static std::vector<int64_t> findUpdates(const Program &program) {
+  std::vector<int64_t> updates(program.state.size(),
+                               std::numeric_limits<int64_t>::max());
+  std::unordered_map<int64_t, size_t> stateAt;
+  for (size_t s = 0; s < program.state.size(); ++s)
+    if (program.state[s].type.numBytes() > 0)
+      stateAt[program.state[s].offset] = s;
+  for (const EntryPoint &entry : program.entries)
+    for (const Instruction &instruction : entry.instructions)
+      for (int32_t result : instruction.results) {
+        auto it = stateAt.find(entry.values[result].offset);
+        if (it != stateAt.end() &&
+            program.state[it->second].type == entry.values[result].type)
+          updates[it->second] = std::min(updates[it->second], instruction.id);
+      }
+  return updates;
 }
 
 /// The binding of that name, or null.
@@ -127,6 +148,11 @@ Status PlanView::addEntry(const EntryPoint &first) {
     addOutputs(entry.outputs, entry, places, *mine, mine->outputs, int(r));
     addOutputs(entry.gradients, entry, places, *mine, mine->gradients, int(r));
   }
+  if (plan->programs.size() > 1)
+    std::stable_sort(entry.gradients.begin(), entry.gradients.end(),
+                     [&](const Binding &a, const Binding &b) {
+                       return stateByName.at(a.name) < stateByName.at(b.name);
+                     });
   merged.entries.push_back(std::move(entry));
   entries.push_back(std::move(places));
   return Status::success();
@@ -140,9 +166,19 @@ Result<PlanView> PlanView::create(const Plan &plan) {
   const Program &first = plan.programs.front();
   view.merged.name = plan.name.empty() ? first.name : plan.name;
   view.merged.target = first.target;
-  for (size_t r = 0; r < plan.programs.size(); ++r)
-    for (size_t s = 0; s < plan.programs[r].state.size(); ++s)
-      PIPER_RETURN_IF_ERROR(view.addState(int(r), int32_t(s)));
+  std::vector<std::pair<int64_t, Place>> state;
+  for (size_t r = 0; r < plan.programs.size(); ++r) {
+    std::vector<int64_t> updates = findUpdates(plan.programs[r]);
+    for (size_t s = 0; s < updates.size(); ++s)
+      state.push_back({updates[s], {int(r), int32_t(s)}});
+  }
+  // In the common order of the updates, which is that of the source.
+  if (plan.programs.size() > 1)
+    std::stable_sort(
+        state.begin(), state.end(),
+        [](const auto &a, const auto &b) { return a.first < b.first; });
+  for (const auto &[update, place] : state)
+    PIPER_RETURN_IF_ERROR(view.addState(place.rank, place.index));
   view.isPlain = plan.programs.size() == 1;
   for (const EntryPoint &entry : first.entries) {
     PIPER_RETURN_IF_ERROR(view.addEntry(entry));

@@ -36,9 +36,11 @@ public:
     std::vector<std::vector<InputPlace>> inputs;
   };
 
-  /// Requires: checkProgram accepts each program; `plan` outlives the view.
-  /// Fails where there is no program, where not all programs have the same
-  /// entry points, or where two have state or inputs of one name that differ.
+  /// State and gradients of several programs stand in the order of their
+  /// updates in the plan, state without one after them. Requires: checkProgram
+  /// accepts each program; `plan` outlives the view. Fails where there is no
+  /// program, where not all programs have the same entry points, or where two
+  /// have state or inputs of one name that differ.
   static Result<PlanView> create(const Plan &plan);
 
   const Program &program() const {

@@ -32,22 +32,34 @@ static Status checkKeepsPrograms(const RunRequest &request) {
   return Status::success();
 }
 
+/// The flags that compile a model are those of either, or of both; a plan has
+/// its own. The oracle runs on one device.
+static Status compareWithOracle(const RunRequest &request) {
+  mlir::piper::LoadOptions load = request.load;
+  load.modelsOnly = load.oneDevice = true;
+  bool isModel = false;
+  Result<Plan> oracle = loadPlan(request.oracle, load, &isModel);
+  if (!oracle.ok())
+    return oracle.takeStatus();
+  load.modelsOnly = isModel;
+  load.oneDevice = false;
+  Result<Plan> plan = loadPlan(request.program, load);
+  if (!plan.ok())
+    return plan.takeStatus();
+  return runComparison(std::move(*plan), std::move(*oracle), request.run,
+                       std::cout);
+}
+
 static Status runOrCompare(const RunRequest &request) {
   // Before the compiler's work: a result that cannot be written would be lost.
   PIPER_RETURN_IF_ERROR(checkRunOptions(request.run));
   PIPER_RETURN_IF_ERROR(checkKeepsPrograms(request));
+  if (!request.oracle.empty())
+    return compareWithOracle(request);
   Result<Plan> plan = loadPlan(request.program, request.load);
   if (!plan.ok())
     return plan.takeStatus();
-  if (request.oracle.empty())
-    return runPlan(std::move(*plan), request.run, std::cout, std::cerr);
-  mlir::piper::LoadOptions load = request.load;
-  load.modelsOnly = true;
-  Result<Plan> oracle = loadPlan(request.oracle, load);
-  if (!oracle.ok())
-    return oracle.takeStatus();
-  return runComparison(std::move(*plan), std::move(*oracle), request.run,
-                       std::cout);
+  return runPlan(std::move(*plan), request.run, std::cout, std::cerr);
 }
 
 /// OpenMP's threads spin while they wait, by default so long that a machine

@@ -88,6 +88,41 @@ TEST(PlanView, UnionOfStateInputsAndOutputs) {
               0);
 }
 
+// Interleaved stages: rank 0 holds and updates the first and third parameter.
+TEST(PlanView, StateInTheOrderOfItsUpdates) {
+  PlanBuilder b(2);
+  b.state({0}, "p0", f32({4}));
+  b.state({0}, "frozen", f32({4}));
+  b.state({0}, "p2", f32({4}));
+  b.state({1}, "p1", f32({4}));
+  b.state({1}, "p3", f32({4}));
+  b.begin("train");
+  b.input("x", f32({4}));
+  for (int i = 0; i < 4; ++i) {
+    std::string name = "p" + std::to_string(i);
+    b.task({i % 2}, "update", {"U"}, {name, "x"},
+           {{name + "'", f32({4}), name}});
+  }
+  b.output(0, "x");
+  b.end();
+  Plan plan = b.finish();
+  for (int i = 0; i < 4; ++i) {
+    EntryPoint &entry = plan.programs[i % 2].entries[0];
+    entry.gradients.push_back(
+        {"p" + std::to_string(i), entry.instructions[i / 2].results[0], {}});
+  }
+  auto executor = load(plan);
+  ASSERT_TRUE(executor);
+  std::string names;
+  for (const StateTensor &tensor : executor->program().state)
+    names += tensor.name + " ";
+  EXPECT_EQ(names, "p0 p1 p2 p3 frozen ");
+  names = "";
+  for (const Binding &gradient : executor->entry(0).gradients)
+    names += gradient.name + " ";
+  EXPECT_EQ(names, "p0 p1 p2 p3 ");
+}
+
 // Tensors of one name start and stay equal, whoever holds them.
 TEST(PlanView, StateIsSharedByName) {
   Plan plan = makePlan();

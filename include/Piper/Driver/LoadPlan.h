@@ -22,13 +22,17 @@ struct LoadOptions {
   bool keepGradients = false;
   /// A plan ignores `compile` and `keys`, which are another model's.
   bool modelsOnly = false;
+  /// A model is compiled without the keys, the strategy and the directives that
+  /// distribute it: as the oracle of one that has them.
+  bool oneDevice = false;
 };
 
 /// Reads `path` and compiles it if it is a model. Diagnostics with their places
 /// go to standard error; the Status is the summary. Options that a plan cannot
-/// follow are errors.
+/// follow are errors. `isModel`, if there is one, says which it was.
 ::piper::rt::Result<::piper::rt::Plan> loadPlan(const std::string &path,
-                                                const LoadOptions &options);
+                                                const LoadOptions &options,
+                                                bool *isModel = nullptr);
 
 } // namespace mlir::piper
 
