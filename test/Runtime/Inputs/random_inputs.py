@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Writes random inputs, the same each time: random_inputs.py OUT NAME:TYPE:A,B,..
-# TYPE is F32 (normal), BOOL, or I32<N (0 to N - 1); the shape has the steps in front.
+# TYPE is F32 (normal), BOOL, or I32<N or I64<N (0 to N - 1); the shape has the steps in front.
 
 import array
 import math
@@ -27,7 +27,7 @@ def main():
         if dtype == "F32":
             values = array.array("f", (draw.gauss(0, 1) for _ in range(count)))
         else:
-            code = {"I32": "i", "BOOL": "B"}[dtype]
+            code = {"I32": "i", "I64": "q", "BOOL": "B"}[dtype]
             values = array.array(code, (draw.randrange(int(limit or 2)) for _ in range(count)))
         tensors[name] = Tensor(dtype, shape, values)
     safetensors_file.write(sys.argv[1], tensors)
