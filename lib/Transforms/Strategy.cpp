@@ -41,8 +41,8 @@ private:
   LogicalResult checkTwice();
   LogicalResult checkEffects();
   LogicalResult addPlaces();
-  LogicalResult addRecompute();
-  LogicalResult addOthers();
+  void addRecompute();
+  void addOthers();
 
   /// The placement of the stages, of a kind or a file.
   FailureOr<schedule::Schedule> makeStages(int64_t segments);
@@ -341,10 +341,10 @@ LogicalResult StrategyExpander::addPlaces() {
 // The other directives
 //===----------------------------------------------------------------------===//
 
-LogicalResult StrategyExpander::addRecompute() {
+void StrategyExpander::addRecompute() {
   StringRef text = keys.recompute;
   if (text.empty() || text == "false")
-    return success();
+    return;
   SmallVector<NamedAttribute> terms;
   if (text != "true") {
     auto [tag, value] = text.split('=');
@@ -353,16 +353,14 @@ LogicalResult StrategyExpander::addRecompute() {
                                                    : named(tag, number));
   }
   add("recompute", {named("filter", filter(terms))});
-  return success();
 }
 
-LogicalResult StrategyExpander::addOthers() {
+void StrategyExpander::addOthers() {
   if (keys.microBatches)
     add("split",
         {named("filter", filter({})), named("dim_name", "MB"),
          named("dim", "batch"), named("num_microbatches", keys.microBatches)});
-  if (failed(addRecompute()))
-    return failure();
+  addRecompute();
   if (!keys.schedule.empty()) {
     bool isKind = !isFile(keys.schedule);
     SmallVector<NamedAttribute> entries = {
@@ -382,13 +380,12 @@ LogicalResult StrategyExpander::addOthers() {
     options.push_back(named("memory_limit", *parseList(keys.memoryLimit)));
   if (!options.empty())
     add("options", options);
-  return success();
 }
 
 LogicalResult StrategyExpander::run() {
-  if (failed(checkValues()) || failed(checkTwice()) || failed(checkEffects()) ||
-      failed(addOthers()))
+  if (failed(checkValues()) || failed(checkTwice()) || failed(checkEffects()))
     return failure();
+  addOthers();
   return addPlaces();
 }
 
