@@ -22,6 +22,7 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/xxhash.h"
 
 #include <cstring>
 #include <fstream>
@@ -93,9 +94,11 @@ static void fill(std::vector<std::byte> &bytes, Make make) {
   }
 }
 
-static std::vector<std::byte> makeInput(const rt::TensorType &type, int step,
-                                        int input) {
+/// The same of the same name: plans may list inputs in another order.
+static std::vector<std::byte> makeInput(const std::string &name,
+                                        const rt::TensorType &type, int step) {
   std::vector<std::byte> bytes(type.numBytes());
+  uint64_t input = llvm::xxh3_64bits(name);
   auto number = [&](size_t i) { return noise(step, input, i); };
   auto id = [&](size_t i) {
     return static_cast<int64_t>((number(i) + 1) / 2 * below);
@@ -132,8 +135,8 @@ rt::Result<Record> Checker::train(rt::Executor &executor) {
     std::vector<std::vector<std::byte>> buffers;
     std::vector<rt::ConstBytes> inputs;
     for (const rt::Binding &input : entry.inputs)
-      buffers.push_back(makeInput(entry.values[input.value].type, step,
-                                  static_cast<int>(buffers.size())));
+      buffers.push_back(
+          makeInput(input.name, entry.values[input.value].type, step));
     for (auto &buffer : buffers)
       inputs.push_back({buffer.data(), static_cast<int64_t>(buffer.size())});
     PIPER_RETURN_IF_ERROR(executor.run(index, inputs));
