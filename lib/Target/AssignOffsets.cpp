@@ -19,6 +19,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <tuple>
 #include <vector>
 
 using namespace mlir::piper;
@@ -34,18 +35,20 @@ public:
     auto fit = bySize.lower_bound({bytes, 0});
     if (fit != bySize.end()) {
       auto [found, offset] = *fit;
-      erase(offset, found);
+      auto range = byOffset.find(offset);
       if (found > bytes)
-        insert(offset + bytes, found - bytes);
+        change(range, offset + bytes, found - bytes);
+      else
+        erase(range);
       return offset;
     }
     // Nothing fits: extend the block, from the free range at its end if any.
     int64_t offset = end;
     if (!byOffset.empty()) {
       auto last = std::prev(byOffset.end());
-      if (last->first + last->second == end) {
+      if (endOf(last) == end) {
         offset = last->first;
-        erase(last->first, last->second);
+        erase(last);
       }
     }
     end = offset + bytes;
@@ -54,36 +57,50 @@ public:
 
   void release(int64_t offset, int64_t bytes) {
     auto next = byOffset.lower_bound(offset);
-    if (next != byOffset.end() && offset + bytes == next->first) {
-      auto [nextOffset, nextBytes] = *next;
-      bytes += nextBytes;
-      erase(nextOffset, nextBytes);
+    bool joinsNext = next != byOffset.end() && offset + bytes == next->first;
+    if (next != byOffset.begin() && endOf(std::prev(next)) == offset) {
+      auto before = std::prev(next);
+      int64_t joined = endOf(joinsNext ? next : before) - before->first;
+      change(before, before->first, joinsNext ? joined : joined + bytes);
+      if (joinsNext)
+        erase(next);
+    } else if (joinsNext) {
+      change(next, offset, endOf(next) - offset);
+    } else {
+      byOffset.emplace_hint(next, offset, bySize.emplace(bytes, offset).first);
     }
-    auto after = byOffset.lower_bound(offset);
-    if (after != byOffset.begin()) {
-      auto [previousOffset, previousBytes] = *std::prev(after);
-      if (previousOffset + previousBytes == offset) {
-        erase(previousOffset, previousBytes);
-        offset = previousOffset;
-        bytes += previousBytes;
-      }
-    }
-    insert(offset, bytes);
   }
 
 private:
-  void insert(int64_t offset, int64_t bytes) {
-    byOffset.emplace(offset, bytes);
-    bySize.emplace(bytes, offset);
+  using Sizes = std::set<std::pair<int64_t, int64_t>>;
+  using Offsets = std::map<int64_t, Sizes::iterator>;
+
+  static int64_t endOf(Offsets::iterator range) {
+    return range->first + range->second->first;
   }
-  void erase(int64_t offset, int64_t bytes) {
-    byOffset.erase(offset);
-    bySize.erase({bytes, offset});
+  void erase(Offsets::iterator range) {
+    bySize.erase(range->second);
+    byOffset.erase(range);
+  }
+  /// A range changes its ends but not its place among the others. Its nodes
+  /// stay: ranges change all the time.
+  void change(Offsets::iterator range, int64_t offset, int64_t bytes) {
+    auto size = bySize.extract(range->second);
+    size.value() = {bytes, offset};
+    range->second = bySize.insert(std::move(size)).position;
+    if (range->first == offset)
+      return;
+    auto next = std::next(range);
+    auto node = byOffset.extract(range);
+    node.key() = offset;
+    byOffset.insert(next, std::move(node));
   }
 
   int64_t end = 0;
-  std::map<int64_t, int64_t> byOffset;
-  std::set<std::pair<int64_t, int64_t>> bySize;
+  /// Each with its place among the sizes.
+  Offsets byOffset;
+  /// Bytes, then offset.
+  Sizes bySize;
 };
 
 } // namespace
@@ -93,61 +110,91 @@ static int64_t roundUp(int64_t bytes) {
          ::piper::rt::kAlignment;
 }
 
+/// The first step of all, and the number of steps.
+static std::pair<int64_t, int64_t> timeRange(llvm::ArrayRef<Lifetime> buffers) {
+  if (buffers.empty())
+    return {0, 0};
+  int64_t first = buffers.front().begin, last = buffers.front().end;
+  for (const Lifetime &buffer : buffers) {
+    first = std::min(first, buffer.begin);
+    last = std::max(last, buffer.end);
+  }
+  return {first, last - first + 1};
+}
+
 /// The largest sum of bytes alive at one step.
 static void measureLive(llvm::ArrayRef<Lifetime> buffers,
                         OffsetsSummary &summary) {
-  std::vector<std::pair<int64_t, int64_t>> changes;
-  changes.reserve(2 * buffers.size());
+  auto [first, numSteps] = timeRange(buffers);
+  std::vector<int64_t> changes(numSteps + 1);
   for (const Lifetime &buffer : buffers) {
-    changes.emplace_back(2 * buffer.begin, roundUp(buffer.bytes));
-    changes.emplace_back(2 * buffer.end + 1, -roundUp(buffer.bytes));
+    changes[buffer.begin - first] += roundUp(buffer.bytes);
+    changes[buffer.end - first + 1] -= roundUp(buffer.bytes);
   }
-  std::sort(changes.begin(), changes.end());
   int64_t live = 0;
-  for (auto [time, bytes] : changes) {
-    live += bytes;
+  for (int64_t step = 0; step < numSteps; ++step) {
+    live += changes[step];
     if (live > summary.live) {
       summary.live = live;
-      summary.peakStep = time / 2;
+      summary.peakStep = first + step;
     }
   }
 }
 
+/// The numbers of the buffers, ascending by `time` and then by number.
+static std::vector<int32_t> orderBy(int64_t Lifetime::*time,
+                                    llvm::ArrayRef<Lifetime> buffers) {
+  auto [first, numSteps] = timeRange(buffers);
+  // How many come before a step; then the next place of those of the step.
+  std::vector<int32_t> places(numSteps + 1);
+  for (const Lifetime &buffer : buffers)
+    ++places[buffer.*time - first + 1];
+  std::partial_sum(places.begin(), places.end(), places.begin());
+  std::vector<int32_t> order(buffers.size());
+  for (size_t i = 0; i < buffers.size(); ++i)
+    order[places[buffers[i].*time - first]++] = static_cast<int32_t>(i);
+  return order;
+}
+
 /// One sweep. Returns the size of the block; offsets go to `offsets`.
-static int64_t sweep(llvm::ArrayRef<Lifetime> buffers, bool backward,
-                     bool largestFirst, std::vector<int64_t> &offsets) {
-  auto begin = [&](int64_t i) {
-    return backward ? -buffers[i].end : buffers[i].begin;
+static int64_t sweep(llvm::ArrayRef<Lifetime> buffers, bool largestFirst,
+                     std::vector<int64_t> &offsets) {
+  std::vector<int32_t> starts = orderBy(&Lifetime::begin, buffers),
+                       ends = orderBy(&Lifetime::end, buffers);
+  // Of the buffers that begin together the longest-lived go first (lowest), or
+  // the largest.
+  auto isBefore = [&](int32_t i, int32_t j) {
+    const Lifetime &a = buffers[i], &b = buffers[j];
+    if (largestFirst && a.bytes != b.bytes)
+      return a.bytes > b.bytes;
+    return a.end != b.end ? a.end > b.end : i < j;
   };
-  auto end = [&](int64_t i) {
-    return backward ? -buffers[i].begin : buffers[i].end;
-  };
-  std::vector<int64_t> starts(buffers.size()), ends;
-  std::iota(starts.begin(), starts.end(), 0);
-  ends = starts;
-  std::stable_sort(starts.begin(), starts.end(), [&](int64_t a, int64_t b) {
-    if (begin(a) != begin(b))
-      return begin(a) < begin(b);
-    // Of the buffers that begin together the longest-lived go first (lowest),
-    // or the largest.
-    if (largestFirst && buffers[a].bytes != buffers[b].bytes)
-      return buffers[a].bytes > buffers[b].bytes;
-    return end(a) > end(b);
-  });
-  std::stable_sort(ends.begin(), ends.end(),
-                   [&](int64_t a, int64_t b) { return end(a) < end(b); });
+  for (auto group = starts.begin(); group != starts.end();) {
+    auto next = std::find_if(group, starts.end(), [&](int32_t i) {
+      return buffers[i].begin != buffers[*group].begin;
+    });
+    std::sort(group, next, isBefore);
+    group = next;
+  }
   FreeRanges ranges;
-  size_t nextEnd = 0;
-  for (int64_t i : starts) {
-    for (; nextEnd < ends.size() && end(ends[nextEnd]) < begin(i); ++nextEnd) {
-      const Lifetime &dead = buffers[ends[nextEnd]];
-      if (dead.bytes > 0)
-        ranges.release(offsets[ends[nextEnd]], roundUp(dead.bytes));
-    }
+  auto ended = ends.begin();
+  for (int32_t i : starts) {
+    for (; buffers[*ended].end < buffers[i].begin; ++ended)
+      if (buffers[*ended].bytes > 0)
+        ranges.release(offsets[*ended], roundUp(buffers[*ended].bytes));
     offsets[i] =
         buffers[i].bytes > 0 ? ranges.take(roundUp(buffers[i].bytes)) : 0;
   }
   return ranges.size();
+}
+
+/// The same lifetimes, time running backward.
+static std::vector<Lifetime> mirror(llvm::ArrayRef<Lifetime> buffers) {
+  std::vector<Lifetime> mirrored(buffers.begin(), buffers.end());
+  for (Lifetime &buffer : mirrored)
+    std::tie(buffer.begin, buffer.end) =
+        std::make_pair(-buffer.end, -buffer.begin);
+  return mirrored;
 }
 
 /// Places the largest buffers first, each into the smallest gap that those
@@ -205,10 +252,12 @@ mlir::piper::assignOffsets(llvm::MutableArrayRef<Lifetime> buffers) {
     for (size_t i = 0; i < buffers.size(); ++i)
       buffers[i].offset = offsets[i];
   };
-  for (bool backward : {false, true})
+  std::vector<Lifetime> mirrored = mirror(buffers);
+  for (llvm::ArrayRef<Lifetime> direction :
+       {llvm::ArrayRef<Lifetime>(buffers), llvm::ArrayRef(mirrored)})
     for (bool largestFirst : {false, true})
-      keepBetter(sweep(buffers, backward, largestFirst, offsets),
-                 !backward && !largestFirst);
+      keepBetter(sweep(direction, largestFirst, offsets),
+                 direction.data() == buffers.data() && !largestFirst);
   bool isGood = summary.bytes - summary.live <= summary.live / 64;
   if (!isGood && buffers.size() <= kMaxPlacedBySize)
     keepBetter(placeBySize(buffers, offsets), /*first=*/false);
