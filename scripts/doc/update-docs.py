@@ -22,6 +22,9 @@ WIDTH = 116
 # The comment, and the fenced block below it.
 GENERATED = re.compile(r"<!-- (output|file): (.*?) -->\n(```\w*\n)(.*?)(^```$)", re.DOTALL | re.MULTILINE)
 
+# What `hide` leaves out of a line of IR: a pattern and what takes its place.
+HIDDEN = {"types": (r"^( *%\S+ = .*?) : \(.*", r"\1"), "tags": (r" tags = <[^>]*>", "")}
+
 
 class Problem(Exception):
     """What a person must mend."""
@@ -38,7 +41,7 @@ def wrap(line):
         return [head] + [part for argument in [*arguments, last, *results]
                          for part in wrap(f"{indent}    {argument}")]
     operands, colon, types = line.partition(" : (")
-    if len(line) > WIDTH and colon and len(operands) <= WIDTH:
+    if len(line) > WIDTH and operands.strip() and colon and len(operands) <= WIDTH:
         return [operands] + wrap(f"{indent}    : ({types}")
     head, place, offsets = line.partition(" workspace = ")
     if len(line) > WIDTH and place and len(head) <= WIDTH:
@@ -109,8 +112,8 @@ def block_text(kind, what, tools):
     else:
         text = (ROOT / command).read_text(encoding="utf-8")
     lines = select(text.splitlines(), options)
-    if options.get("hide") == "types":
-        lines = [re.sub(r"^( *%\S+ = .*?) : \(.*", r"\1", line) for line in lines]
+    for part in options.get("hide", "").split():
+        lines = [re.sub(*HIDDEN[part], line) for line in lines]
     while lines and not lines[-1].strip():
         lines.pop()
     if kind == "output":
