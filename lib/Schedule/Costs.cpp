@@ -179,10 +179,28 @@ double durationOf(const Action &action, const StageCosts &costs,
   case Pass::FB: {
     double f = costs.forward[action.stage];
     double b = costs.backward[action.stageB];
-    return overlap == Overlap::Sum ? f + b : std::max(f, b);
+    return overlap == Overlap::Max ? std::max(f, b) : f + b;
   }
   }
   return 0;
+}
+
+ActionTime timeAction(const Action &action, const StageCosts &costs,
+                      Overlap overlap, double free, double forwardInput,
+                      double backwardInput) {
+  ActionTime time;
+  if (action.pass == Pass::FB && overlap == Overlap::None) {
+    time.start = std::max(free, forwardInput);
+    time.forwardEnd = time.start + costs.forward[action.stage];
+    time.backwardStart = std::max(time.forwardEnd, backwardInput);
+    time.end = time.backwardStart + costs.backward[action.stageB];
+    return time;
+  }
+  time.start = std::max({free, forwardInput, backwardInput});
+  time.backwardStart = time.start;
+  time.end = time.start + durationOf(action, costs, overlap);
+  time.forwardEnd = time.end;
+  return time;
 }
 
 } // namespace piper::schedule

@@ -32,7 +32,8 @@ Result<std::vector<PlannedOp>> makeOpOrder(const Schedule &schedule,
     return Error{"prefetch must be at least 0 but is " +
                  std::to_string(prefetch)};
   SimulateOptions options;
-  options.overlap = overlap;
+  // A pair stands where both of its halves can run.
+  options.overlap = overlap == Overlap::None ? Overlap::Sum : overlap;
   auto eager = simulate(schedule, costs, options);
   if (!eager)
     return Error{eager.error()};
@@ -81,31 +82,39 @@ Result<OpTimes> timeOpOrder(const Schedule &schedule, const Costs &costs,
 
   std::vector<double> compute(schedule.P, 0), outgoing(schedule.P, 0),
       incoming(schedule.P, 0), lastStart(schedule.P, 0);
-  std::vector<double> actionEnd(g.size(), 0), arrived(g.size(), 0);
+  std::vector<ActionTime> done(g.size());
+  std::vector<double> forwardInput(g.size(), 0), backwardInput(g.size(), 0);
+  int last = -1; // action before the transfer
   OpTimes times;
   times.start.reserve(order.size());
   times.end.reserve(order.size());
   for (const PlannedOp &op : order) {
     int node = g.rankBegin[op.rank] + op.index;
-    double start, end;
     if (op.isTransfer()) {
-      start = std::max({actionEnd[node], outgoing[op.rank], incoming[op.toRank],
-                        lastStart[op.rank], lastStart[op.toRank]});
-      end = start + perStage->comm;
+      // The first half's result leaves before the second half starts.
+      bool isBetween = node == last && !op.backward;
+      double start =
+          std::max({op.backward ? done[node].end : done[node].forwardEnd,
+                    outgoing[op.rank], incoming[op.toRank],
+                    isBetween ? done[node].start : lastStart[op.rank],
+                    lastStart[op.toRank]});
+      double end = start + perStage->comm;
       outgoing[op.rank] = incoming[op.toRank] = end;
-      double &arrival = arrived[g.rankBegin[op.toRank] + op.toIndex];
-      arrival = std::max(arrival, end);
-    } else {
-      start = std::max(compute[op.rank], arrived[node]);
-      for (int need : g.needs[node].all())
-        if (need >= 0 && g.rankOf[need] == op.rank)
-          start = std::max(start, actionEnd[need]);
-      end = start + durationOf(*g.actions[node], *perStage, overlap);
-      compute[op.rank] = actionEnd[node] = end;
-      lastStart[op.rank] = start;
+      auto &input = op.backward ? backwardInput : forwardInput;
+      input[g.rankBegin[op.toRank] + op.toIndex] = end;
+      times.start.push_back(start);
+      times.end.push_back(end);
+      continue;
     }
-    times.start.push_back(start);
-    times.end.push_back(end);
+    // What the coordinate makes itself is there when it is free.
+    done[node] =
+        timeAction(*g.actions[node], *perStage, overlap, compute[op.rank],
+                   forwardInput[node], backwardInput[node]);
+    compute[op.rank] = done[node].end;
+    lastStart[op.rank] = done[node].backwardStart;
+    last = node;
+    times.start.push_back(done[node].start);
+    times.end.push_back(done[node].end);
   }
   return times;
 }

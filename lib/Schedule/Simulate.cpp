@@ -48,18 +48,23 @@ static int peakOf(const std::vector<Action> &actions, Pass release) {
 static void runEager(const ActionGraph &g, const std::vector<int> &order,
                      const StageCosts &costs, Overlap overlap,
                      std::vector<double> &start, std::vector<double> &end) {
+  std::vector<double> forwardEnd(g.size(), 0);
   for (int node : order) {
-    double ready = 0;
-    if (node != g.rankBegin[g.rankOf[node]])
-      ready = end[node - 1];
-    for (int need : g.needs[node].all()) {
+    bool isFirst = node == g.rankBegin[g.rankOf[node]];
+    auto arrival = [&](int need, const std::vector<double> &ends) {
       if (need < 0)
-        continue;
+        return 0.0;
       bool crosses = g.rankOf[need] != g.rankOf[node];
-      ready = std::max(ready, end[need] + (crosses ? costs.comm : 0));
-    }
-    start[node] = ready;
-    end[node] = ready + durationOf(*g.actions[node], costs, overlap);
+      return ends[need] + (crosses ? costs.comm : 0);
+    };
+    const ActionGraph::Needs &needs = g.needs[node];
+    ActionTime time = timeAction(
+        *g.actions[node], costs, overlap, isFirst ? 0 : end[node - 1],
+        arrival(needs.forward, forwardEnd),
+        std::max(arrival(needs.backward, end), arrival(needs.own, end)));
+    start[node] = time.start;
+    forwardEnd[node] = time.forwardEnd;
+    end[node] = time.end;
   }
 }
 
@@ -88,7 +93,7 @@ static Result<bool> runRendezvous(const Schedule &schedule,
 
 /// Everything that is read off the starts and ends.
 static Simulation summarize(const Schedule &schedule, const ActionGraph &g,
-                            const StageCosts &costs,
+                            const StageCosts &costs, Overlap overlap,
                             const std::vector<double> &start,
                             const std::vector<double> &end) {
   Simulation sim;
@@ -102,7 +107,7 @@ static Simulation summarize(const Schedule &schedule, const ActionGraph &g,
     sim.end.emplace_back(end.begin() + begin, end.begin() + finish);
     double work = updates[rank];
     for (int node = begin; node < finish; ++node)
-      work += end[node] - start[node];
+      work += durationOf(*g.actions[node], costs, overlap);
     if (begin != finish)
       first[rank] = start[begin], last[rank] = end[finish - 1];
     last[rank] += updates[rank];
@@ -138,7 +143,7 @@ Result<Simulation> simulate(const Schedule &schedule, const Costs &costs,
     if (!run)
       return Error{run.error()};
   }
-  return summarize(schedule, graph, *perStage, start, end);
+  return summarize(schedule, graph, *perStage, options.overlap, start, end);
 }
 
 } // namespace piper::schedule

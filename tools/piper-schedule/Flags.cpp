@@ -23,7 +23,8 @@ Prints the timetable and the figures of a pipeline schedule.
   --placement loop|v   where chunks live, for search (default: loop)
   --costs LIST         F=1,B=2,BI=1,BW=1,update=0,comm=0; per stage F=1:1:1:3
   --limit N[,N..]      chunk activations per coordinate (default: none)
-  --overlap sum|max    length of an overlapped pair (default: sum)
+  --overlap sum|max|none   an overlapped pair takes the sum (default) or the
+                       larger; none: its forward runs first, each by itself
   --transfers eager|rendezvous   (default: eager)
   --prefetch N         actions a rendezvous may run ahead (default: 1)
   --seed N             of search (default: 1)
@@ -140,7 +141,9 @@ static const std::vector<Flag> &flagTable() {
            {{"loop", Placement::Loop}, {"v", Placement::V}},
            [](Flags &f, Placement p) { f.request.placement = p; })},
       {"--overlap",
-       choice<Overlap>({{"sum", Overlap::Sum}, {"max", Overlap::Max}},
+       choice<Overlap>({{"sum", Overlap::Sum},
+                        {"max", Overlap::Max},
+                        {"none", Overlap::None}},
                        [](Flags &f, Overlap o) { f.simulate.overlap = o; })},
       {"--transfers",
        choice<Transfers>(

@@ -53,7 +53,7 @@ TEST(Bounds, NeverAboveASchedule) {
     for (int P = 1; P <= 5; ++P)
       for (int M : {1, 2, 5, 2 * P, 4 * P})
         for (Costs c : costs)
-          for (Overlap overlap : {Overlap::Sum, Overlap::Max}) {
+          for (Overlap overlap : {Overlap::Sum, Overlap::Max, Overlap::None}) {
             int V = kind.chunks ? kind.chunks : 2;
             auto s = generate(makeRequest(kind.name, P, V, M));
             if (!s)

@@ -124,6 +124,11 @@ TEST(OpOrder, FreeTransfersChangeNothing) {
   for (const KindInfo &kind : kinds()) {
     Schedule s = make(kind.name, 4, kind.chunks ? kind.chunks : 2, 8);
     EXPECT_EQ(run(s, Costs(), options).start, run(s).start) << kind.name;
+    SimulateOptions apart;
+    apart.overlap = Overlap::None;
+    Simulation eager = run(s, Costs(), apart);
+    apart.transfers = Transfers::Rendezvous;
+    EXPECT_EQ(run(s, Costs(), apart).end, eager.end) << kind.name;
   }
 }
 

@@ -58,6 +58,46 @@ TEST(Simulate, PairsAsSumOrMaximum) {
   EXPECT_EQ(run(s).peak, (std::vector<int>{2}));
 }
 
+/// P = 2: coordinate 0 runs F0, the pair of F1 and B0, B1.
+static Schedule pairOnTwoRanks() {
+  Schedule s = makePlacement(Placement::Loop, 2, 1, 2);
+  s.ranks[0] = {Action::forward(0, 0), Action::pair(0, 1, 0, 0),
+                Action::backward(0, 1)};
+  s.ranks[1] = {Action::forward(1, 0), Action::backward(1, 0),
+                Action::forward(1, 1), Action::backward(1, 1)};
+  return s;
+}
+
+TEST(Simulate, PairsWithoutOverlap) {
+  // F = 1, B = 2. As a unit the pair waits for B0 of coordinate 1, which ends
+  // at 4. Without overlap F1 runs 1-2 and B0 4-6, as in 1F1B.
+  Schedule s = pairOnTwoRanks();
+  SimulateOptions options;
+  EXPECT_EQ(run(s, {}, options).start[0], (std::vector<double>{0, 4, 10}));
+  options.overlap = Overlap::None;
+  Simulation sim = run(s, {}, options);
+  EXPECT_EQ(sim.start[0], (std::vector<double>{0, 1, 7}));
+  EXPECT_EQ(sim.end[0], (std::vector<double>{1, 6, 9}));
+  EXPECT_EQ(sim.start[1], (std::vector<double>{1, 2, 4, 5}));
+  // What it waits between its halves is no work.
+  EXPECT_EQ(sim.busy[0], 6);
+  EXPECT_EQ(sim.idle[0], 3);
+}
+
+TEST(Simulate, TransfersBetweenTheHalvesOfAPair) {
+  // comm = 0.5: F1 runs 1-2. Its result leaves once coordinate 1 has started
+  // B0, 2.5-3, though the pair's B0 starts at 5 only.
+  Costs costs;
+  costs.comm = 0.5;
+  SimulateOptions options;
+  options.overlap = Overlap::None;
+  options.transfers = Transfers::Rendezvous;
+  Simulation sim = run(pairOnTwoRanks(), costs, options);
+  EXPECT_EQ(sim.start[0], (std::vector<double>{0, 1, 8}));
+  EXPECT_EQ(sim.end[0], (std::vector<double>{1, 7, 10}));
+  EXPECT_EQ(sim.start[1], (std::vector<double>{1.5, 2.5, 4.5, 5.5}));
+}
+
 TEST(Simulate, ActivationsReleasedAtInputOrWeightGradient) {
   // F0 F1 I0 F2 I1 W0 I2 W1 W2: three alive until W0, two until I0.
   Schedule s = makePlacement(Placement::Loop, 1, 1, 3);

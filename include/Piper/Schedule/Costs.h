@@ -44,12 +44,29 @@ struct StageCosts {
 /// Errors: a list whose length is neither 1 nor the length of a chain.
 Result<StageCosts> stageCosts(const Schedule &schedule, const Costs &costs);
 
-/// How long an overlapped pair takes: both costs, or the larger.
-enum class Overlap { Sum, Max };
+/// How an overlapped pair runs: as one unit that takes both costs, as one that
+/// takes the larger, or not as a unit: first the forward, then the backward,
+/// each when its own input is there, and its result leaves when it ends.
+enum class Overlap { Sum, Max, None };
 
-/// Duration of one action.
+/// Work of one action.
 double durationOf(const Action &action, const StageCosts &costs,
                   Overlap overlap);
+
+/// When an action runs. Its forward and its backward half are the whole action
+/// but in a pair without overlap.
+struct ActionTime {
+  double start = 0;
+  double forwardEnd = 0;
+  double backwardStart = 0;
+  double end = 0;
+};
+
+/// Of an action that waits until its coordinate is `free`, and until the inputs
+/// of its halves are there.
+ActionTime timeAction(const Action &action, const StageCosts &costs,
+                      Overlap overlap, double free, double forwardInput,
+                      double backwardInput);
 
 } // namespace piper::schedule
 

@@ -39,7 +39,9 @@ Result<std::vector<PlannedOp>> makeOpOrder(const Schedule &schedule,
 /// actions run one after the other, transfers one after the other on each of
 /// its outgoing and incoming streams; (b) an op waits for the producers of its
 /// operands; (c) a transfer starts no earlier than the last action before it
-/// on either coordinate has started. Requires: an order of `makeOpOrder`.
+/// on either coordinate has started (the second half of a pair without overlap,
+/// but the result of a first half leaves before that). Requires: an order of
+/// `makeOpOrder`.
 struct OpTimes {
   std::vector<double> start, end;
 };
