@@ -73,9 +73,8 @@ struct Flags {
   Flag simulate{"simulate", cl::cat(actions),
                 cl::desc("Print the timetable of a training step")};
   Text costs{"costs", cl::cat(actions), cl::value_desc("file"),
-             cl::desc("Times of tasks and messages (JSON) for --simulate and "
-                      "--clock (which measures tasks if it names none), or "
-                      "a --trace to simulate")};
+             cl::desc("For --clock or --simulate: times of tasks and messages "
+                      "(JSON)")};
   cl::opt<double> deadline{
       "deadline", cl::cat(actions), cl::value_desc("S"), cl::init(600),
       cl::desc("Ranks that wait for each other for S seconds are an error "
@@ -100,8 +99,8 @@ struct Flags {
   Text metrics{"metrics", cl::cat(results), cl::value_desc("file"),
                cl::desc("Loss and more, one JSON line per step")};
   Text trace{"trace", cl::cat(results), cl::value_desc("file"),
-             cl::desc("Times of all tasks, for Perfetto or Chrome; those of "
-                      "--clock where it is given")};
+             cl::desc("Times of all tasks (on --clock, if given), for Perfetto "
+                      "or Chrome")};
 
   mlir::piper::LoadOptions loadOptions() const;
   piper::rt::RunOptions runOptions() const;

@@ -87,6 +87,7 @@ struct Case {
 } // namespace
 
 static const Case cases[] = {
+    {"gpipe", 1, 1, 4},
     {"gpipe", 2, 1, 4},      {"1f1b", 2, 1, 4},
     {"1f1b", 4, 1, 8},       {"eager_1f1b", 4, 1, 8},
     {"looped_bfs", 2, 2, 4}, {"interleaved_1f1b", 2, 2, 4},
