@@ -338,10 +338,11 @@ public:
 private:
   FailureOr<SplitAxis> readAxis(ModuleOp module);
   LogicalResult split(ModuleOp module);
+  void numberWholeBatch(ModuleOp module);
 };
 } // namespace
 
-/// From the options, else from the directive.
+/// From the options, else from the directive. No parts: nothing is to be split.
 FailureOr<SplitAxis> PiperSplitPass::readAxis(ModuleOp module) {
   if (microBatches < 0)
     return module.emitError() << "option 'micro-batches' expects a number of 0 "
@@ -353,16 +354,29 @@ FailureOr<SplitAxis> PiperSplitPass::readAxis(ModuleOp module) {
   if (failed(directives))
     return failure();
   if (!directives->split)
-    return SplitAxis{dim, 1};
+    return SplitAxis{dim, 0};
   return SplitAxis{directives->split->dim, directives->split->microBatches};
+}
+
+/// One micro-batch is the whole batch; its tasks have the number that filters
+/// and schedules know.
+void PiperSplitPass::numberWholeBatch(ModuleOp module) {
+  for (func::FuncOp entry : getEntryFunctions(module))
+    for (auto task : entry.front().getOps<TaskOp>())
+      if (task.getSegment() >= 0)
+        task.setMb(0);
 }
 
 LogicalResult PiperSplitPass::split(ModuleOp module) {
   FailureOr<SplitAxis> axis = readAxis(module);
   if (failed(axis))
     return failure();
-  if (axis->parts == 1)
+  if (axis->parts == 0)
     return success();
+  if (axis->parts == 1) {
+    numberWholeBatch(module);
+    return success();
+  }
   SplitBodies bodies(module);
   for (func::FuncOp entry : getEntryFunctions(module)) {
     auto inputs = findInputs(entry, axis->name);

@@ -4,7 +4,8 @@
 // Runs one model under many settings and compares each with one device. Reads
 // lines "run KEYS" and "refuse KEYS" (see cells.py); for each
 //
-// - run: three steps of SGD with NaN in released memory; loss, raw gradients of
+// - run: three steps of SGD with NaN in released memory and late messages;
+// loss, raw gradients of
 //   each step and parameters MATCH the model without any setting, and have the
 //   bits of one device with as many micro-batches, unless stages have two
 //   copies; parameters of several ranks are equal;
@@ -38,6 +39,9 @@ static cl::opt<std::string> cellsPath("cells", cl::Required,
                                       cl::desc("The lines; - for stdin"));
 static cl::opt<int> below("below", cl::init(1),
                           cl::desc("Integer inputs are below this"));
+static cl::opt<double>
+    delays("delays", cl::init(0),
+           cl::desc("Every message may be late by up to so many milliseconds"));
 static cl::opt<bool> summary("summary", cl::desc("Print only the counts and "
                                                  "what fails"));
 
@@ -206,6 +210,7 @@ Outcome Checker::run(const std::string &keys) {
         outcome.hasCopies |= op.copy > 0;
   rt::ExecutorOptions executorOptions;
   executorOptions.poison = true;
+  executorOptions.delayMilliseconds = delays;
   rt::Result<std::unique_ptr<rt::Executor>> executor =
       rt::Executor::create(std::move(*plan), executorOptions);
   if (!executor.ok()) {

@@ -2,7 +2,7 @@
 // accumulators, and what runs once sees whole values.
 
 // RUN: piper-opt %s --split-input-file --piper-split=micro-batches=2 --piper-verify-dag | FileCheck %s -enable-var-scope
-// RUN: piper-opt %s --split-input-file --piper-split=micro-batches=1 -o %t.one
+// RUN: piper-opt %s --split-input-file --piper-split=micro-batches=1 | sed 's/ mb = 0//' > %t.one
 // RUN: piper-opt %s --split-input-file -o %t.none
 // RUN: diff %t.one %t.none
 

@@ -234,6 +234,7 @@ def OriginOp : Piper_PlainOp<"origin"> {
   }];
   let arguments = (ins DenseI64ArrayAttr:$step);
   let results = (outs Piper_Origin:$origin);
+  let assemblyFormat = "attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
 }
 
