@@ -18,6 +18,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <vector>
@@ -197,48 +198,121 @@ static std::vector<Lifetime> mirror(llvm::ArrayRef<Lifetime> buffers) {
   return mirrored;
 }
 
+namespace {
+
+/// The buffers placed so far, in windows of time: most live for a few steps, so
+/// that few others can be in their way.
+class PlacedBuffers {
+public:
+  struct Place {
+    int64_t offset, top;
+    int64_t begin, end;
+  };
+
+  explicit PlacedBuffers(llvm::ArrayRef<Lifetime> buffers) {
+    int64_t numSteps;
+    std::tie(first, numSteps) = timeRange(buffers);
+    windows.resize(numSteps / kSteps + 1);
+  }
+
+  /// The start of the smallest gap of `bytes` bytes or more that the others
+  /// leave during a lifetime.
+  int64_t findGap(const Lifetime &buffer, int64_t bytes) {
+    int64_t end = 0, bestGap = std::numeric_limits<int64_t>::max(), best = -1;
+    list(buffer);
+    for (const Place &other : found) {
+      int64_t gap = other.offset - end;
+      if (gap >= bytes && gap < bestGap) {
+        bestGap = gap;
+        best = end;
+      }
+      end = std::max(end, other.top);
+    }
+    return best < 0 ? end : best;
+  }
+
+  void add(const Place &place) {
+    for (int64_t w = windowOf(place.begin); w <= windowOf(place.end); ++w)
+      windows[w].insert(std::upper_bound(windows[w].begin(), windows[w].end(),
+                                         place, isLower),
+                        place);
+  }
+
+  /// How many places were looked at.
+  int64_t numVisits() const { return visits; }
+
+private:
+  static constexpr int64_t kSteps = 32;
+
+  static bool isLower(const Place &a, const Place &b) {
+    return a.offset < b.offset;
+  }
+  int64_t windowOf(int64_t step) const { return (step - first) / kSteps; }
+
+  /// Finds what is alive together with a buffer, ascending by offset.
+  void list(const Lifetime &buffer) {
+    found.clear();
+    int64_t from = windowOf(buffer.begin), to = windowOf(buffer.end);
+    // It takes longer to merge many lists than to sort them.
+    bool merges = to - from < 4;
+    for (int64_t w = from; w <= to; ++w) {
+      visits += windows[w].size();
+      size_t known = found.size();
+      // What began earlier was found in the window before.
+      for (const Place &place : windows[w])
+        if (place.begin <= buffer.end && buffer.begin <= place.end &&
+            (w == from || windowOf(place.begin) == w))
+          found.push_back(place);
+      if (merges)
+        std::inplace_merge(found.begin(), found.begin() + known, found.end(),
+                           isLower);
+    }
+    if (!merges)
+      std::sort(found.begin(), found.end(), isLower);
+  }
+
+  int64_t first = 0;
+  int64_t visits = 0;
+  /// Each ascending by offset.
+  std::vector<std::vector<Place>> windows;
+  std::vector<Place> found;
+};
+
+} // namespace
+
+/// How many others a buffer may meet on the average, and up to how many buffers
+/// the largest go first: what more would save is not worth the time.
+static constexpr int64_t kMaxVisits = 512;
+static constexpr size_t kMaxPlacedBySize = 8192;
+
 /// Places the largest buffers first, each into the smallest gap that those
-/// already placed leave it during its lifetime. Takes quadratic time. Returns
-/// the size of the block; offsets go to `offsets`.
-static int64_t placeBySize(llvm::ArrayRef<Lifetime> buffers,
-                           std::vector<int64_t> &offsets) {
+/// already placed leave it during its lifetime. Returns the size of the block,
+/// or nothing where it takes too long; offsets go to `offsets`.
+static std::optional<int64_t> placeBySize(llvm::ArrayRef<Lifetime> buffers,
+                                          std::vector<int64_t> &offsets) {
+  if (buffers.size() > kMaxPlacedBySize)
+    return std::nullopt;
   std::vector<int64_t> order(buffers.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
     return buffers[a].bytes > buffers[b].bytes;
   });
-  // Ascending by offset.
-  std::vector<int64_t> placed;
-  int64_t size = 0;
+  PlacedBuffers placed(buffers);
+  int64_t size = 0, limit = kMaxVisits * int64_t(buffers.size());
   for (int64_t i : order) {
+    const Lifetime &buffer = buffers[i];
     offsets[i] = 0;
-    int64_t bytes = roundUp(buffers[i].bytes);
+    int64_t bytes = roundUp(buffer.bytes);
     if (bytes == 0)
       continue;
-    int64_t end = 0, bestGap = std::numeric_limits<int64_t>::max(), best = -1;
-    for (int64_t other : placed) {
-      if (buffers[other].end < buffers[i].begin ||
-          buffers[i].end < buffers[other].begin)
-        continue;
-      int64_t gap = offsets[other] - end;
-      if (gap >= bytes && gap < bestGap) {
-        bestGap = gap;
-        best = end;
-      }
-      end = std::max(end, offsets[other] + roundUp(buffers[other].bytes));
-    }
-    offsets[i] = best < 0 ? end : best;
+    offsets[i] = placed.findGap(buffer, bytes);
     size = std::max(size, offsets[i] + bytes);
-    auto place = std::upper_bound(
-        placed.begin(), placed.end(), offsets[i],
-        [&](int64_t offset, int64_t j) { return offset < offsets[j]; });
-    placed.insert(place, i);
+    placed.add({offsets[i], offsets[i] + bytes, buffer.begin, buffer.end});
+    if (placed.numVisits() > limit)
+      return std::nullopt;
   }
   return size;
 }
-
-/// Up to how many buffers the quadratic way is worth its time.
-static constexpr size_t kMaxPlacedBySize = 8192;
 
 OffsetsSummary
 mlir::piper::assignOffsets(llvm::MutableArrayRef<Lifetime> buffers) {
@@ -259,7 +333,9 @@ mlir::piper::assignOffsets(llvm::MutableArrayRef<Lifetime> buffers) {
       keepBetter(sweep(direction, largestFirst, offsets),
                  direction.data() == buffers.data() && !largestFirst);
   bool isGood = summary.bytes - summary.live <= summary.live / 64;
-  if (!isGood && buffers.size() <= kMaxPlacedBySize)
-    keepBetter(placeBySize(buffers, offsets), /*first=*/false);
+  if (isGood)
+    return summary;
+  if (std::optional<int64_t> bytes = placeBySize(buffers, offsets))
+    keepBetter(*bytes, /*first=*/false);
   return summary;
 }

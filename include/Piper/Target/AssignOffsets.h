@@ -34,8 +34,9 @@ struct OffsetsSummary {
 /// Sets the offset of each buffer so that buffers alive at the same step do not
 /// overlap. Best fit in the order of time, forward and backward, each with and
 /// without the longest-lived buffers placed first; where none comes within 1/64
-/// of the largest sum, also with the largest buffers first, if they are not too
-/// many for its quadratic time. The smallest block wins. O(n log n).
+/// of the largest sum, also with the largest buffers first, unless too many are
+/// alive together for that. The smallest block wins. O(n log n), and linear in
+/// the number of steps.
 OffsetsSummary assignOffsets(llvm::MutableArrayRef<Lifetime> buffers);
 
 } // namespace mlir::piper
