@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <sched.h>
+#include <system_error>
 
 using namespace piper::rt;
 
@@ -99,10 +100,19 @@ Engine::create(const std::vector<std::unique_ptr<RankProgram>> &ranks,
                const ExecutorOptions &options, std::vector<EntryTimes> &times) {
   std::unique_ptr<Engine> engine(new Engine(ranks, buffering, options, times));
   PIPER_RETURN_IF_ERROR(engine->load(entries));
-  for (size_t r = 0; r < ranks.size(); ++r)
-    engine->states[r].thread =
-        std::thread([e = engine.get(), r] { e->runThread(int(r)); });
+  PIPER_RETURN_IF_ERROR(engine->startThreads());
   return engine;
+}
+
+Status Engine::startThreads() {
+  for (size_t r = 0; r < ranks.size(); ++r)
+    try {
+      states[r].thread = std::thread([this, r] { runThread(int(r)); });
+    } catch (const std::system_error &error) {
+      return Status::error("cannot start a thread for rank " +
+                           std::to_string(r) + ": " + error.what());
+    }
+  return Status::success();
 }
 
 Engine::~Engine() {
@@ -309,15 +319,22 @@ void Engine::start(int entry) {
   wakeAll();
 }
 
-/// No progress means: since progressTime no instruction has ended and no kernel
-/// or job was seen running.
+/// Whether nothing can happen any more. A rank that is awake runs a kernel or a
+/// job, or will when the machine has a core for it.
+bool Engine::isStuck() const {
+  return numJobs == 0 &&
+         std::all_of(states.begin(), states.end(), [](const RankState &state) {
+           return state.sleeper.asleep &&
+                  std::find(state.head.begin(), state.head.end(),
+                            Head::Delayed) == state.head.end();
+         });
+}
+
 bool Engine::checkDeadline() {
-  if (progress != seenProgress || freeTokens < tokens || activeJobs > 0) {
-    seenProgress = progress;
-    progressTime = steadyNow();
-    return true;
-  }
-  return double(steadyNow() - progressTime) < options.deadlineSeconds * 1e9;
+  int64_t time = steadyNow();
+  if (!isStuck())
+    progressTime = time;
+  return double(time - progressTime) < options.deadlineSeconds * 1e9;
 }
 
 void Engine::supervise(Lock &lock) {

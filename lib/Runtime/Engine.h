@@ -111,6 +111,7 @@ private:
   Status load(const std::vector<std::vector<int>> &entries);
   Status makeSlots();
   void loadReleases(int entry);
+  Status startThreads();
 
   // Threads. Each of these holds the lock except while kernels, jobs and sleep.
   void start(int entry);
@@ -119,6 +120,7 @@ private:
   bool runTask(Lock &lock, Op op);
   bool awaitTask(Lock &lock, Op op);
   void supervise(Lock &lock);
+  bool isStuck() const;
   bool checkDeadline();
   void sleep(Lock &lock, Sleeper &sleeper);
   void wake(Sleeper &sleeper);
@@ -182,7 +184,6 @@ private:
   /// A ring: no more jobs than heads.
   std::vector<Job> jobs;
   size_t firstJob = 0, numJobs = 0;
-  int activeJobs = 0;
   int tokens = 1, freeTokens = 1;
   int current = 0;
   /// Runs so far; a thread starts when this changes.
@@ -191,8 +192,7 @@ private:
   bool stopping = false;
   bool failed = false;
   Status failure;
-  /// Instructions that have ended, and when the supervisor last saw a change.
-  int64_t progress = 0, seenProgress = 0;
+  /// When the supervisor last saw that the run was not stuck.
   int64_t progressTime = 0;
 };
 

@@ -122,7 +122,6 @@ void Engine::end(Op op) {
   int stream = int(plan().needs(op).stream);
   ++state.ended[stream];
   state.head[stream] = Head::Waiting;
-  ++progress;
   advance(op.rank);
   wake(state.sleeper);
 }
@@ -181,14 +180,12 @@ bool Engine::runJob(Lock &lock) {
   Job job = jobs[firstJob];
   firstJob = (firstJob + 1) % jobs.size();
   --numJobs;
-  ++activeJobs;
   wakeHelper();
   lock.unlock();
   job.begin = options.timing ? steadyNow() : 0;
   perform(job);
   job.end = options.timing ? steadyNow() : 0;
   lock.lock();
-  --activeJobs;
   if (!failed)
     finish(job);
   return true;

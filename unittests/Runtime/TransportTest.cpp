@@ -12,6 +12,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <pthread.h>
 
 using namespace piper::rt;
 using namespace piper::rt::test;
@@ -245,6 +246,38 @@ TEST(Transport, RanksThatWaitForEachOther) {
               "(receive 2 from 0)\n"
               "  note: rank 1: instruction 0 (receive 2 from 0) waits for rank "
               "0");
+}
+
+// A deadline that is shorter than any message takes. Every rank waits often.
+TEST(Transport, DeadlinesAreOfRanksThatAreStuckOnly) {
+  for (int64_t buffering : {0, 1})
+    for (double delay : {0.0, 0.5}) {
+      ExecutorOptions options;
+      options.deadlineSeconds = 1e-9;
+      options.delayMilliseconds = delay;
+      auto executor = load(makeChain(buffering), options);
+      ASSERT_TRUE(executor);
+      std::vector<float> y(4);
+      for (int step = 0; step < 50; ++step) {
+        Status status = run(*executor, {1, 2, 3, float(step)}, y);
+        ASSERT_TRUE(status.ok()) << status.str();
+        EXPECT_EQ(y[3], 8 * float(step)) << step;
+      }
+    }
+}
+
+// Stacks that no machine has the addresses for.
+TEST(Transport, ThreadsThatCannotBeStarted) {
+  pthread_attr_t before, huge;
+  ASSERT_EQ(pthread_getattr_default_np(&before), 0);
+  ASSERT_EQ(pthread_attr_init(&huge), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&huge, size_t(1) << 56), 0);
+  ASSERT_EQ(pthread_setattr_default_np(&huge), 0);
+  std::string error = errorOf(makeChain());
+  EXPECT_EQ(pthread_setattr_default_np(&before), 0);
+  pthread_attr_destroy(&huge);
+  pthread_attr_destroy(&before);
+  EXPECT_EQ(error.rfind("cannot start a thread for rank 0: ", 0), 0u) << error;
 }
 
 // A send that waits for room, and members of a reduction for the one that comes

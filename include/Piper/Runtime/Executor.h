@@ -49,8 +49,8 @@ struct ExecutorOptions {
   bool timing = false;
   DeviceClock clock = DeviceClock::Off;
   TaskCosts costs;
-  /// A run in which no instruction of any rank ends for so long, and no kernel
-  /// runs, fails and says who waits for whom.
+  /// A run in which all ranks wait for each other for so long fails and says
+  /// who waits for whom. A slow kernel or a busy machine is no reason.
   double deadlineSeconds = 600;
   /// Cores of the machine; 0: those that this process may use. At most
   /// cores / threads ranks, and at least one, compute at a time.
