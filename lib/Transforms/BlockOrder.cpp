@@ -4,8 +4,9 @@
 // The order of a whole step, from an order of its tasks.
 //
 // 1. Sort the other ops: before the body, after it, or a transfer within it.
-// 2. Give each transfer of the body its anchor, the task that it stands behind.
-// 3. Lay out all ops in one list and relink `into` chains along it.
+// 2. Relink `into` chains along the tasks, so that a sum has its last task.
+// 3. Give each transfer of the body its anchor, the task that it stands behind,
+//    and lay out all ops in one list.
 // 4. Check that each op stands behind what it reads.
 // 5. Move the ops, once each.
 
@@ -34,6 +35,7 @@ public:
 private:
   void numberActions();
   void sortOps();
+  void relinkSums();
   int64_t firstReader(TransferOp transfer) const;
   int64_t producerPosition(TransferOp transfer, int64_t reader) const;
   int64_t receiverPosition(TransferOp transfer, int64_t reader) const;
@@ -92,6 +94,17 @@ void BlockOrder::sortOps() {
       before.push_back(&op);
     }
   }
+}
+
+/// A sum belongs to the last task of its chain from here on. Tasks before the
+/// body, and those after it, keep their order.
+void BlockOrder::relinkSums() {
+  DenseSet<Operation *> isAfter(after.begin(), after.end());
+  IntoChains(block).relink([&](TaskOp task) {
+    if (auto found = positionOf.find(task); found != positionOf.end())
+      return found->second;
+    return isAfter.contains(task) ? INT64_MAX : -1;
+  });
 }
 
 /// INT64_MAX if only later parts of the step read it.
@@ -200,12 +213,9 @@ LogicalResult BlockOrder::verify(ArrayRef<Operation *> ops) const {
 LogicalResult BlockOrder::run() {
   numberActions();
   sortOps();
+  relinkSums();
   anchorTransfers();
   std::vector<Operation *> ops = layOut();
-  DenseMap<Operation *, int64_t> index;
-  for (auto [i, op] : llvm::enumerate(ops))
-    index[op] = i;
-  IntoChains(block).relink([&](TaskOp task) { return index.at(task); });
   if (failed(verify(ops)))
     return failure();
   Operation *end = block.getTerminator();
