@@ -101,7 +101,6 @@ LogicalResult EntryBuilder::addArguments() {
   for (BlockArgument argument : entry.getBody().getArguments()) {
     unsigned number = argument.getArgNumber();
     int32_t index = point->values.size();
-    values[argument] = index;
     point->values.push_back(
         {convertType(argument.getType()), (*offsets)[number], -1});
     if (auto input = entry.getArgAttrOfType<InputAttr>(
@@ -151,12 +150,12 @@ LogicalResult EntryBuilder::addValues(Operation &op,
            << " results but got " << given;
   if (failed(checkTypes(&op, op.getResultTypes(), "result")))
     return failure();
+  instruction.operands.reserve(op.getNumOperands());
+  instruction.results.reserve(op.getNumResults());
   for (Value operand : op.getOperands())
-    instruction.operands.push_back(values.lookup(operand));
+    instruction.operands.push_back(values.of(operand));
   for (OpResult result : op.getResults()) {
-    int32_t index = point->values.size();
-    values[result] = index;
-    instruction.results.push_back(index);
+    instruction.results.push_back(point->values.size());
     point->values.push_back({convertType(result.getType()),
                              (*offsets)[result.getResultNumber()], -1});
   }
@@ -223,8 +222,12 @@ LogicalResult EntryBuilder::addTask(TaskOp task, rt::Instruction &instruction) {
   instruction.segment = narrow(task.getSegment());
   instruction.copy = narrow(task.getCopy());
   instruction.pass = stringifyPassKind(task.getPass()).str();
-  if (TagsAttr tags = task.getTagsAttr())
-    instruction.tags = tags.text();
+  if (TagsAttr tags = task.getTagsAttr()) {
+    auto [text, isNew] = tagTexts.try_emplace(tags);
+    if (isNew)
+      text->second = tags.text();
+    instruction.tags = text->second;
+  }
   return failure(failed(setId(*task, task.getId())) ||
                  failed(setWaits(*task, task.getWaits(), instruction)) ||
                  failed(addValues(*task, task.getOffsets(), instruction)));
@@ -269,7 +272,7 @@ LogicalResult EntryBuilder::addView(MicroBatchOp view) {
   auto argument = dyn_cast<BlockArgument>(view.getInput());
   if (!argument || !stateName(entry, argument.getArgNumber()).empty())
     return view.emitOpError() << "expects a step input as its operand";
-  int32_t input = values.lookup(argument);
+  int32_t input = values.of(argument);
   rt::EntryValue value;
   if (failed(checkTypes(view, view->getResultTypes(), "result")))
     return failure();
@@ -281,7 +284,6 @@ LogicalResult EntryBuilder::addView(MicroBatchOp view) {
                         value.offset))
     value.offset = std::numeric_limits<int64_t>::max();
   value.viewOf = input;
-  values[view.getOut()] = point->values.size();
   point->values.push_back(std::move(value));
   return success();
 }
@@ -312,7 +314,7 @@ LogicalResult EntryBuilder::addOp(Operation &op) {
 LogicalResult EntryBuilder::addResults() {
   auto terminator = cast<ReturnOp>(entry.getBody().front().getTerminator());
   for (auto [number, result] : llvm::enumerate(terminator.getOuts())) {
-    int32_t value = values.lookup(result);
+    int32_t value = values.of(result);
     auto named = [&, number = number](StringRef key) {
       return entry.getResultAttrOfType<StringAttr>(number, key);
     };
@@ -335,10 +337,11 @@ LogicalResult EntryBuilder::addResults() {
 
 LogicalResult EntryBuilder::add(EntryOp op, std::vector<Operation *> &ops) {
   entry = op;
-  values.clear();
+  values = ValueNumbers(entry.getBody().front());
   instructions.clear();
   point = &program.entries.emplace_back();
   point->name = entry.getSymName().str();
+  point->values.reserve(values.size());
   if (failed(addArguments()))
     return failure();
   for (Operation &op : entry.getBody().front().without_terminator()) {

@@ -7,6 +7,7 @@
 #define PIPER_LIB_TARGET_BUILDENTRY_H
 
 #include "Piper/Target/BuildProgram.h"
+#include "Piper/Target/ValueNumbers.h"
 
 #include "llvm/ADT/StringMap.h"
 
@@ -58,7 +59,10 @@ private:
   /// Of the entry in hand.
   EntryOp entry;
   rt::EntryPoint *point = nullptr;
-  DenseMap<Value, int32_t> values;
+  /// The numbers of its values are the indices of the entry point.
+  ValueNumbers values;
+  /// The reading form of tags that tasks have.
+  DenseMap<TagsAttr, std::string> tagTexts;
   /// The instruction of each id.
   DenseMap<int64_t, int32_t> instructions;
 };

@@ -55,7 +55,7 @@ void StateLayout::add(EntryOp entry) {
 EntryPlanner::EntryPlanner(EntryOp entry, const PlannedBodies &bodies,
                            const StateLayout &state)
     : entry(entry), bodies(bodies), state(state),
-      block(entry.getBody().front()) {}
+      block(entry.getBody().front()), numbers(block), info(numbers.size()) {}
 
 static rt::Stream streamOf(Operation *op) {
   if (isa<SendOp>(op))
@@ -94,12 +94,12 @@ void EntryPlanner::listOps() {
 void EntryPlanner::findLastUses() {
   for (auto [step, op] : llvm::enumerate(ops))
     for (Value operand : op->getOperands()) {
-      ValueInfo &value = info[rootOf(operand)];
+      ValueInfo &value = infoOf(rootOf(operand));
       value.lastRead = step;
       value.end = std::max(value.end, taskAfter[step]);
     }
   for (Value operand : block.getTerminator()->getOperands()) {
-    ValueInfo &value = info[rootOf(operand)];
+    ValueInfo &value = infoOf(rootOf(operand));
     value.lastRead = value.end = ops.size();
   }
 }
@@ -122,7 +122,7 @@ void EntryPlanner::findNextValues() {
 //===----------------------------------------------------------------------===//
 
 int EntryPlanner::addBuffer(Value value, int64_t begin) {
-  ValueInfo &known = info[value];
+  ValueInfo &known = infoOf(value);
   Buffer buffer;
   buffer.lifetime = {begin, std::max(begin, known.end),
                      convertType(value.getType()).numBytes(), 0};
@@ -135,7 +135,7 @@ int EntryPlanner::addBuffer(Value value, int64_t begin) {
 
 void EntryPlanner::placeArguments() {
   for (BlockArgument argument : block.getArguments()) {
-    info[argument].category = "inputs";
+    infoOf(argument).category = "inputs";
     Buffer &buffer = buffers[addBuffer(argument, -1)];
     StringAttr name = StateLayout::nameOf(entry, argument.getArgNumber());
     if (!name)
@@ -144,7 +144,7 @@ void EntryPlanner::placeArguments() {
     buffer.lifetime.offset = state.slots.find(name)->second.offset;
   }
   for (auto view : block.getOps<MicroBatchOp>())
-    info[view.getOut()].buffer = info[rootOf(view.getOut())].buffer;
+    infoOf(view.getOut()).buffer = infoOf(rootOf(view.getOut())).buffer;
 }
 
 /// Whether a result may be made over an operand that the op could overwrite.
@@ -152,23 +152,23 @@ bool EntryPlanner::mayTakeOver(int64_t step, OpResult result, Value operand) {
   // A part of a buffer cannot be taken over.
   if (rootOf(operand) != operand)
     return false;
-  int index = info[operand].buffer;
+  int index = infoOf(operand).buffer;
   const Buffer &buffer = buffers[index];
   // Another result that nothing reads may have taken it.
   Operation *op = result.getOwner();
   for (Value other : op->getResults().take_front(result.getResultNumber()))
-    if (info[other].buffer == index)
+    if (infoOf(other).buffer == index)
       return false;
   // An op that reads the operand twice reads it after the result is begun.
   if (llvm::count_if(op->getOperands(), [&](Value other) {
-        return info[other].buffer == index;
+        return infoOf(other).buffer == index;
       }) != 1)
     return false;
   if (buffer.lastRead > step)
     return false;
   Value target = next.lookup(result);
   if (buffer.isState)
-    return target && info[target].buffer == index;
+    return target && infoOf(target).buffer == index;
   // A send that is under way would have to end first: rather a buffer of its
   // own than an op that waits.
   return !target && buffer.lastSent < step;
@@ -181,7 +181,7 @@ int EntryPlanner::joinOperand(int64_t step, OpResult result, Value &operand) {
       operand = task.getInputs()[pair.operand];
       if (pair.result == static_cast<int>(result.getResultNumber()) &&
           mayTakeOver(step, result, operand))
-        return info[operand].buffer;
+        return infoOf(operand).buffer;
     }
     return -1;
   }
@@ -191,7 +191,7 @@ int EntryPlanner::joinOperand(int64_t step, OpResult result, Value &operand) {
       operand = input;
       if (!bufferOf(operand).isState && operand.getType() == result.getType() &&
           mayTakeOver(step, result, operand))
-        return info[operand].buffer;
+        return infoOf(operand).buffer;
     }
   return -1;
 }
@@ -199,7 +199,7 @@ int EntryPlanner::joinOperand(int64_t step, OpResult result, Value &operand) {
 void EntryPlanner::placeOp(int64_t step) {
   Operation *op = ops[step];
   for (OpResult value : op->getResults()) {
-    info[value].category = categoryOf(value);
+    infoOf(value).category = categoryOf(value);
     Value operand;
     int joined = joinOperand(step, value, operand);
     if (joined < 0) {
@@ -207,7 +207,7 @@ void EntryPlanner::placeOp(int64_t step) {
       continue;
     }
     joins.push_back({value, operand});
-    ValueInfo &known = info[value];
+    ValueInfo &known = infoOf(value);
     known.buffer = joined;
     Buffer &buffer = buffers[joined];
     buffer.lastRead = std::max(buffer.lastRead, known.lastRead);
@@ -223,7 +223,7 @@ void EntryPlanner::placeOp(int64_t step) {
   }
   if (streams[step] != rt::Stream::Compute)
     for (Value operand : op->getOperands()) {
-      int64_t &sent = buffers[info[operand].buffer].lastSent;
+      int64_t &sent = buffers[infoOf(operand).buffer].lastSent;
       sent = std::max(sent, taskAfter[step]);
     }
 }
@@ -233,7 +233,7 @@ LogicalResult EntryPlanner::verifyNextValues() {
   llvm::StringMap<int> stateBuffers;
   for (BlockArgument argument : block.getArguments())
     if (StringAttr name = StateLayout::nameOf(entry, argument.getArgNumber()))
-      stateBuffers[name] = info[argument].buffer;
+      stateBuffers[name] = infoOf(argument).buffer;
   for (auto [index, value] :
        llvm::enumerate(block.getTerminator()->getOperands())) {
     auto name = entry.getResultAttrOfType<StringAttr>(
@@ -244,7 +244,7 @@ LogicalResult EntryPlanner::verifyNextValues() {
     if (found == stateBuffers.end())
       return entry.emitOpError() << "has a next value of '" << name.getValue()
                                  << "' but no such state";
-    if (found->second != info[value].buffer)
+    if (found->second != infoOf(value).buffer)
       return entry.emitOpError()
              << "expects the next value of '" << name.getValue()
              << "' to be made over the state by an update that is its last "

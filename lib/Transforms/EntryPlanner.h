@@ -8,6 +8,7 @@
 
 #include "Piper/Target/AssignOffsets.h"
 #include "Piper/Target/PlanBody.h"
+#include "Piper/Target/ValueNumbers.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
@@ -87,7 +88,8 @@ private:
   void recordCategories(const OffsetsSummary &summary);
 
   int64_t offsetOf(Value value);
-  const Buffer &bufferOf(Value value) { return buffers[info[value].buffer]; }
+  ValueInfo &infoOf(Value value) { return info[numbers.of(value)]; }
+  const Buffer &bufferOf(Value value) { return buffers[infoOf(value).buffer]; }
 
   EntryOp entry;
   const PlannedBodies &bodies;
@@ -100,7 +102,9 @@ private:
   /// or the number of ops if there is none.
   std::vector<int64_t> taskBefore, taskAfter;
   DenseMap<Operation *, int64_t> stepOf;
-  DenseMap<Value, ValueInfo> info;
+  ValueNumbers numbers;
+  /// By number of the value.
+  std::vector<ValueInfo> info;
   /// The state that a returned value becomes.
   DenseMap<Value, Value> next;
   std::vector<Buffer> buffers;

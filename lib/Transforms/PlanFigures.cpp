@@ -43,8 +43,8 @@ StringRef EntryPlanner::categoryOf(OpResult value) {
 /// What a gradient is added to is one, too.
 void EntryPlanner::spreadGradients() {
   for (const Join &join : llvm::reverse(joins)) {
-    ValueInfo &operand = info[join.operand];
-    if (info[join.result].category == "gradients" &&
+    ValueInfo &operand = infoOf(join.operand);
+    if (infoOf(join.result).category == "gradients" &&
         isBackward(join.result.getDefiningOp()) &&
         isBackward(join.operand.getDefiningOp())) {
       operand.category = "gradients";
@@ -64,7 +64,7 @@ void EntryPlanner::recordCategories(const OffsetsSummary &summary) {
   for (int64_t step = 0, count = ops.size();
        step <= summary.peakStep && step < count; ++step)
     for (Value value : ops[step]->getResults())
-      buffers[info[value].buffer].category = info[value].category;
+      buffers[infoOf(value).buffer].category = infoOf(value).category;
   llvm::MapVector<StringRef, int64_t> categories;
   // All of it lies in the arena, whatever this entry point takes.
   for (auto &[name, slot] : state.slots)

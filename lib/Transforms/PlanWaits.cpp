@@ -27,8 +27,8 @@ LogicalResult EntryPlanner::setWaits(int64_t step, ArrayRef<int32_t> waits) {
     ids.push_back(idOf(ops[wait]));
     if (ids.back() >= 0)
       continue;
-    InFlightDiagnostic diagnostic = ops[wait]->emitOpError()
-                                    << "expects an id, as another op waits for it";
+    InFlightDiagnostic diagnostic =
+        ops[wait]->emitOpError() << "expects an id, as another op waits for it";
     diagnostic.attachNote(op->getLoc()) << "this one does";
     return diagnostic;
   }
@@ -61,7 +61,7 @@ LogicalResult EntryPlanner::setWaits() {
   };
   for (BlockArgument argument : block.getArguments()) {
     StreamTimes none = kNone;
-    take(info[argument].buffer, none);
+    take(infoOf(argument).buffer, none);
   }
   for (auto [step, op] : llvm::enumerate(ops)) {
     rt::Stream stream = streams[step];
@@ -74,10 +74,10 @@ LogicalResult EntryPlanner::setWaits() {
         need = std::max<int32_t>(need, made);
       }
     for (Value operand : op->getOperands())
-      uses.read(info[operand].buffer, stream, step);
+      uses.read(infoOf(operand).buffer, stream, step);
     SmallVector<int> written;
     for (Value result : op->getResults())
-      written.push_back(info[result].buffer);
+      written.push_back(infoOf(result).buffer);
     if (workspaces[step] >= 0)
       written.push_back(workspaces[step]);
     for (int buffer : written) {
