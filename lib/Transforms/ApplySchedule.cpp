@@ -88,7 +88,7 @@ applySchedule(func::FuncOp entry,
     return applyOrder(entry, cutIntoActions(body.tasks(), body), prefetch);
   int64_t stages = given->chains.front().size();
   FailureOr<TaskOrder> order = orderBySchedule(
-      entry, body, *given, getStageCosts(entry, body, stages, costs), prefetch);
+      entry, body, *given, getStageCosts(entry, body, stages, costs));
   if (failed(order))
     return failure();
   return applyOrder(entry, *order, prefetch);

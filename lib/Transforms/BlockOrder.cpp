@@ -23,6 +23,8 @@ struct Anchored {
   int64_t anchor = -1;
   /// Position of its first reader.
   int64_t reader = INT64_MAX;
+  /// When its value is made, where that is known.
+  double ready = 0;
   TransferOp op;
 };
 
@@ -38,6 +40,7 @@ private:
   void relinkSums();
   int64_t firstReader(TransferOp transfer) const;
   int64_t producerPosition(TransferOp transfer, int64_t reader) const;
+  double readyTime(TransferOp transfer) const;
   int64_t receiverPosition(TransferOp transfer, int64_t reader) const;
   void anchorTransfers();
   std::vector<Operation *> layOut() const;
@@ -86,7 +89,7 @@ void BlockOrder::sortOps() {
     }
     if (auto transfer = dyn_cast<TransferOp>(op); transfer && ofBody) {
       transferIndex[&op] = transfers.size();
-      transfers.push_back({-1, INT64_MAX, transfer});
+      transfers.push_back({-1, INT64_MAX, 0, transfer});
     } else if (ofBody || isLate) {
       late.insert(&op);
       after.push_back(&op);
@@ -119,7 +122,7 @@ int64_t BlockOrder::firstReader(TransferOp transfer) const {
   return first;
 }
 
-/// The values of a pair leave together, when both are done.
+/// Values leave when their action is ready; those of a pair leave together.
 int64_t BlockOrder::producerPosition(TransferOp transfer,
                                      int64_t reader) const {
   Operation *producer = transfer.getInput().getDefiningOp();
@@ -128,8 +131,20 @@ int64_t BlockOrder::producerPosition(TransferOp transfer,
     return transfers[previous->second].anchor;
   int64_t position = positionOf.at(producer);
   const TaskOrder::Action &action = order.actions[order.actionOf[position]];
-  bool waits = action.isPair && action.lastPosition < reader;
-  return waits ? action.lastPosition : position;
+  if (action.isPair && action.lastPosition < reader)
+    position = action.lastPosition;
+  if (action.leaves < 0)
+    return position;
+  int64_t ready = order.actions[action.leaves].lastPosition;
+  return ready < reader ? std::max(position, ready) : position;
+}
+
+double BlockOrder::readyTime(TransferOp transfer) const {
+  Operation *producer = transfer.getInput().getDefiningOp();
+  if (auto previous = transferIndex.find(producer);
+      previous != transferIndex.end())
+    return transfers[previous->second].ready;
+  return order.actions[order.actionOf[positionOf.at(producer)]].ready;
 }
 
 /// The end of the action that is `prefetch` actions before the one before the
@@ -154,13 +169,15 @@ int64_t BlockOrder::receiverPosition(TransferOp transfer,
 void BlockOrder::anchorTransfers() {
   for (Anchored &transfer : llvm::reverse(transfers))
     transfer.reader = firstReader(transfer.op);
-  for (Anchored &transfer : transfers)
+  for (Anchored &transfer : transfers) {
     transfer.anchor = std::max(producerPosition(transfer.op, transfer.reader),
                                receiverPosition(transfer.op, transfer.reader));
+    transfer.ready = readyTime(transfer.op);
+  }
 }
 
 std::vector<Operation *> BlockOrder::layOut() const {
-  // By anchor, in time linear in their number; behind one, by reader.
+  // By anchor, in time linear in their number; behind one, as they get ready.
   std::vector<std::vector<const Anchored *>> behind(order.tasks.size());
   for (const Anchored &transfer : transfers)
     behind[transfer.anchor].push_back(&transfer);
@@ -168,10 +185,10 @@ std::vector<Operation *> BlockOrder::layOut() const {
   llvm::append_range(ops, before);
   for (auto [position, task] : llvm::enumerate(order.tasks)) {
     ops.push_back(task);
-    llvm::stable_sort(behind[position],
-                      [](const Anchored *a, const Anchored *b) {
-                        return a->reader < b->reader;
-                      });
+    llvm::stable_sort(
+        behind[position], [](const Anchored *a, const Anchored *b) {
+          return std::tie(a->ready, a->reader) < std::tie(b->ready, b->reader);
+        });
     for (const Anchored *transfer : behind[position])
       ops.push_back(transfer->op);
   }

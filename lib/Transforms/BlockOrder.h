@@ -13,10 +13,10 @@ namespace mlir::piper {
 
 /// Puts all ops of `entry` in order: views of step inputs; what does not depend
 /// on the body; the body as `order` says (each of its tasks once), each
-/// transfer behind its producer, but at most `prefetch` actions of the receiver
-/// ahead of the first that reads it; what is left. Relinks `into` chains.
-/// Linear but for sorting the transfers of one place. Error: an order that
-/// contradicts the data flow.
+/// transfer where the results of its producer leave, but at most `prefetch`
+/// actions of the receiver ahead of the first that reads it; what is left.
+/// Relinks `into` chains. Linear but for sorting the transfers of one place.
+/// Error: an order that contradicts the data flow.
 LogicalResult applyOrder(func::FuncOp entry, const TaskOrder &order,
                          int64_t prefetch);
 

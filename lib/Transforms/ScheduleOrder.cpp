@@ -11,7 +11,6 @@
 #include "Piper/Schedule/OpOrder.h"
 
 #include <algorithm>
-#include <climits>
 
 using namespace mlir;
 using namespace mlir::piper;
@@ -31,21 +30,22 @@ namespace {
 /// An action of a schedule: `ranks[rank][index]`.
 struct ActionRef {
   int rank, index;
+  int64_t leaves = -1; ///< as in TaskOrder
+  double ready = 0;
 };
 } // namespace
 
 static FailureOr<std::vector<ActionRef>>
 orderAll(func::FuncOp entry, const schedule::Schedule &given,
-         const schedule::Costs &costs, int64_t prefetch) {
-  auto planned = schedule::makeOpOrder(
-      given, costs, std::min<int64_t>(prefetch, INT_MAX / 2));
+         const schedule::Costs &costs) {
+  auto planned = schedule::makeActionOrder(given, costs);
   if (!planned)
     return entry.emitOpError()
            << "cannot run in the order of its schedule: " << planned.error();
   std::vector<ActionRef> order;
-  for (const schedule::PlannedOp &op : *planned)
-    if (!op.isTransfer())
-      order.push_back({op.rank, op.index});
+  for (auto [op, leaves, end] :
+       llvm::zip_equal(planned->actions, planned->leaves, planned->ends))
+    order.push_back({op.rank, op.index, leaves, end});
   return order;
 }
 
@@ -161,7 +161,7 @@ struct ActionTasks {
 FailureOr<TaskOrder>
 mlir::piper::orderBySchedule(func::FuncOp entry, const BodyTasks &body,
                              const schedule::Schedule &given,
-                             const schedule::Costs &costs, int64_t prefetch) {
+                             const schedule::Costs &costs) {
   FailureOr<std::vector<ActionRef>> actions = std::vector<ActionRef>();
   if (body.isForwardOnly()) {
     auto perStage = schedule::stageCosts(given, costs);
@@ -169,7 +169,7 @@ mlir::piper::orderBySchedule(func::FuncOp entry, const BodyTasks &body,
       return entry.emitOpError() << perStage.error();
     *actions = orderForwards(given, *perStage);
   } else {
-    actions = orderAll(entry, given, costs, prefetch);
+    actions = orderAll(entry, given, costs);
     if (failed(actions))
       return failure();
   }
@@ -198,6 +198,8 @@ mlir::piper::orderBySchedule(func::FuncOp entry, const BodyTasks &body,
   for (auto [number, ref] : llvm::enumerate(*actions)) {
     const auto &[forward, backward] = tasks[number];
     order.beginAction(ref.rank, !forward.empty() && !backward.empty());
+    order.actions.back().leaves = ref.leaves;
+    order.actions.back().ready = ref.ready;
     for (size_t i = 0; i < std::max(forward.size(), backward.size()); ++i) {
       if (i < forward.size())
         order.add(forward[i], number);

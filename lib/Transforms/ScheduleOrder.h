@@ -20,8 +20,7 @@ namespace mlir::piper {
 /// `entry` or a task: costs that do not fit, a task that no action runs.
 FailureOr<TaskOrder> orderBySchedule(func::FuncOp entry, const BodyTasks &body,
                                      const ::piper::schedule::Schedule &given,
-                                     const ::piper::schedule::Costs &costs,
-                                     int64_t prefetch);
+                                     const ::piper::schedule::Costs &costs);
 
 } // namespace mlir::piper
 

@@ -71,6 +71,10 @@ struct TaskOrder {
     int64_t lastPosition = -1;
     /// A forward and a backward whose tasks alternate.
     bool isPair = false;
+    /// The action behind which its results leave, -1: itself; and the time when
+    /// they are ready, where that is known.
+    int64_t leaves = -1;
+    double ready = 0;
   };
   std::vector<TaskOp> tasks;
   /// The action of each task. Those of one coordinate ascend.
@@ -78,7 +82,7 @@ struct TaskOrder {
   std::vector<Action> actions;
 
   void beginAction(int64_t coordinate, bool isPair) {
-    actions.push_back({coordinate, int64_t(tasks.size()) - 1, isPair});
+    actions.push_back({coordinate, int64_t(tasks.size()) - 1, isPair, -1, 0});
   }
   /// Appends a task to an action.
   void add(TaskOp task, int64_t action) {

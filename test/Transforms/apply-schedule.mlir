@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The block in the order of the schedule: views and what comes before the body
-// first, the actions as they start, each transfer behind its producer but at
-// most `prefetch` actions of the receiver ahead of its reader, the epilogue last.
+// first, the actions as they start, each transfer where its value gets ready but
+// at most `prefetch` actions of the receiver ahead of its reader, the epilogue
+// last.
 // The sums of weights follow the order of running.
 //
 // RUN: piper-opt %s --split-input-file --piper-apply-schedule | FileCheck %s -enable-var-scope
@@ -11,7 +12,9 @@
 // Two stages, three micro-batches, written stage after stage. 1F1B, F = 1, B =
 // 2: coordinate 0 runs F0 F1 B0 F2 B1 B2 from 0 1 4 6 7 10 on, coordinate 1 F0 B0
 // F1 B1 F2 B2 from 1 2 4 5 7 8 on. The value for F1 of coordinate 1 may come from
-// behind its F0 on, one action ahead; that for F2 from behind F1 on.
+// behind its F0 on, one action ahead; that for F2 from behind F1 on. B1 ends at 7,
+// as F2 of coordinate 0 does: its value stands behind that action, which starts
+// at 6.
 // CHECK-LABEL: func.func @train
 // CHECK:      %[[X0:.+]] = piper.micro_batch %{{.+}}[0]
 // CHECK-NEXT: %[[X1:.+]] = piper.micro_batch %{{.+}}[1]
@@ -28,8 +31,8 @@
 // CHECK-NEXT: %[[A0:.+]]:2 = piper.task @bw(%[[D0]], %[[H0]]#1) pass = B segment = 0 mb = 0
 // CHECK-NEXT: %[[Y1:.+]]:2 = piper.task @fw(%[[T1]]) pass = F segment = 1 mb = 1
 // CHECK-NEXT: %[[B1:.+]]:2 = piper.task @bw(%[[M]], %[[Y1]]#1) into(%[[B0]]#1) pass = B segment = 1 mb = 1
-// CHECK-NEXT: %[[D1:.+]] = piper.transfer %[[B1]]#0
 // CHECK-NEXT: %[[H2:.+]]:2 = piper.task @fw(%[[X2]]) pass = F segment = 0 mb = 2
+// CHECK-NEXT: %[[D1:.+]] = piper.transfer %[[B1]]#0
 // CHECK-NEXT: %[[T2:.+]] = piper.transfer %[[H2]]#0
 // CHECK-NEXT: %[[A1:.+]]:2 = piper.task @bw(%[[D1]], %[[H1]]#1) into(%[[A0]]#1) pass = B segment = 0 mb = 1
 // CHECK-NEXT: %[[Y2:.+]]:2 = piper.task @fw(%[[T2]]) pass = F segment = 1 mb = 2
@@ -100,7 +103,7 @@ module attributes {piper.level = #piper.level<placed>, piper.directives = [
 // -----
 
 // With prefetch 0 the value for F1 of coordinate 1 comes no earlier than behind
-// B0, the action before. An evaluation runs the forwards of each coordinate in
+// B0, the action before; it is ready earlier than that of B0. An evaluation runs the forwards of each coordinate in
 // the same order.
 // CHECK-LABEL: func.func @train
 // CHECK:      piper.task @fw(%{{.+}}) pass = F segment = 0 mb = 0
@@ -108,8 +111,8 @@ module attributes {piper.level = #piper.level<placed>, piper.directives = [
 // CHECK-NEXT: piper.task @fw(%{{.+}}) pass = F segment = 1 mb = 0
 // CHECK-NEXT: %[[H1:.+]]:2 = piper.task @fw(%{{.+}}) pass = F segment = 0 mb = 1
 // CHECK-NEXT: %[[B0:.+]]:2 = piper.task @bw(%{{.+}}) pass = B segment = 1 mb = 0
-// CHECK-NEXT: piper.transfer %[[B0]]#0
 // CHECK-NEXT: piper.transfer %[[H1]]#0
+// CHECK-NEXT: piper.transfer %[[B0]]#0
 // CHECK-NEXT: piper.task @bw(%{{.+}}) pass = B segment = 0 mb = 0
 // CHECK-NEXT: piper.task @fw(%{{.+}}) pass = F segment = 1 mb = 1
 // CHECK-NEXT: piper.task @bw(%{{.+}}) into(%[[B0]]#1) pass = B segment = 1 mb = 1

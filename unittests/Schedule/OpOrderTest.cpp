@@ -9,6 +9,7 @@
 #include "Piper/Schedule/OpOrder.h"
 
 #include <map>
+#include <random>
 
 using namespace piper::schedule;
 
@@ -44,7 +45,7 @@ TEST(OpOrder, TransfersFollowTheirProducers) {
             "0:F0 0>1:F0 1:F0 0:F1 0>1:F1 1:B0 1>0:B0 0:B0 1:F1 1:B1 1>0:B1 "
             "0:B1");
   EXPECT_EQ(text(s, order(s, Costs(), 0)),
-            "0:F0 0>1:F0 1:F0 0:F1 1:B0 1>0:B0 0>1:F1 0:B0 1:F1 1:B1 1>0:B1 "
+            "0:F0 0>1:F0 1:F0 0:F1 1:B0 0>1:F1 1>0:B0 0:B0 1:F1 1:B1 1>0:B1 "
             "0:B1");
 }
 
@@ -116,6 +117,47 @@ TEST(OpOrder, PropertiesOfAllKinds) {
         }
         EXPECT_EQ(transfers, 2 * hops) << kind.name;
       }
+}
+
+TEST(OpOrder, TransfersGetReadyInTheirOrder) {
+  // 1F1B, P = 3, M = 3. Coordinate 1 receives the gradient of B0 from
+  // coordinate 2, which starts at 3 and ends at 13, and F2 from coordinate 0,
+  // which starts later but ends at 4: it must not wait for that gradient.
+  Costs costs;
+  costs.forward = {1, 1, 1};
+  costs.backward = {2, 2, 10};
+  Schedule s = make("1f1b", 3, 1, 3);
+  std::string ops = text(s, order(s, costs, 2));
+  EXPECT_LT(ops.find("0>1:F2"), ops.find("2>1:B0")) << ops;
+}
+
+// Without transfer times rendezvous is as fast as eager sends, however uneven
+// the stages are; with them it costs a little.
+TEST(OpOrder, UnevenStages) {
+  std::mt19937 random(1);
+  auto uniform = [&](double low, double high) {
+    return low + (high - low) * double(random() % 1000) / 1000;
+  };
+  SimulateOptions options;
+  options.transfers = Transfers::Rendezvous;
+  for (const KindInfo &kind : kinds())
+    for (int i = 0; i < 20; ++i) {
+      Schedule s = make(kind.name, 4, kind.chunks ? kind.chunks : 2, 8);
+      Costs costs;
+      costs.forward.clear();
+      for (size_t q = 0; q < s.chains[0].size(); ++q)
+        costs.forward.push_back(uniform(0.5, 1.5));
+      costs.backwardInput = costs.backwardWeight = costs.forward;
+      costs.backward = costs.forward;
+      for (double &time : costs.backward)
+        time *= 2;
+      EXPECT_NEAR(run(s, costs, options).makespan, run(s, costs).makespan, 1e-9)
+          << kind.name;
+      costs.comm = 0.2;
+      double eager = run(s, costs).makespan;
+      double rendezvous = run(s, costs, options).makespan;
+      EXPECT_LE(rendezvous, 1.03 * eager) << kind.name;
+    }
 }
 
 TEST(OpOrder, FreeTransfersChangeNothing) {

@@ -84,18 +84,18 @@ TEST(Simulate, PairsWithoutOverlap) {
   EXPECT_EQ(sim.idle[0], 3);
 }
 
-TEST(Simulate, TransfersBetweenTheHalvesOfAPair) {
-  // comm = 0.5: F1 runs 1-2. Its result leaves once coordinate 1 has started
-  // B0, 2.5-3, though the pair's B0 starts at 5 only.
+TEST(Simulate, TransfersOfAPairWithoutOverlap) {
+  // comm = 0.5: F1 runs 1-2 and the pair's B0 5-7. The result of F1 stands
+  // behind the pair and leaves when B0 starts.
   Costs costs;
   costs.comm = 0.5;
   SimulateOptions options;
   options.overlap = Overlap::None;
   options.transfers = Transfers::Rendezvous;
   Simulation sim = run(pairOnTwoRanks(), costs, options);
-  EXPECT_EQ(sim.start[0], (std::vector<double>{0, 1, 8}));
-  EXPECT_EQ(sim.end[0], (std::vector<double>{1, 7, 10}));
-  EXPECT_EQ(sim.start[1], (std::vector<double>{1.5, 2.5, 4.5, 5.5}));
+  EXPECT_EQ(sim.start[0], (std::vector<double>{0, 1, 9}));
+  EXPECT_EQ(sim.end[0], (std::vector<double>{1, 7, 11}));
+  EXPECT_EQ(sim.start[1], (std::vector<double>{1.5, 2.5, 5.5, 6.5}));
 }
 
 TEST(Simulate, ActivationsReleasedAtInputOrWeightGradient) {

@@ -28,9 +28,25 @@ struct PlannedOp {
   bool isTransfer() const { return toRank >= 0; }
 };
 
-/// Actions in the order in which they start under eager transfers. A transfer
-/// stands right after its producer, but no earlier than `prefetch` actions of
-/// the receiver ahead of its consumer. Errors as `simulate`.
+/// Actions in the order in which they start under eager transfers.
+struct ActionOrder {
+  std::vector<PlannedOp> actions;
+  /// For each the last one that starts before it ends, or itself: behind that
+  /// one its results leave. (Right behind the producer they would stand in the
+  /// way of those that are ready earlier.)
+  std::vector<int> leaves;
+  /// When each ends.
+  std::vector<double> ends;
+};
+
+/// Errors as `simulate`.
+Result<ActionOrder> makeActionOrder(const Schedule &schedule,
+                                    const Costs &costs,
+                                    Overlap overlap = Overlap::Sum);
+
+/// Actions in that order. A transfer stands where its producer's results leave,
+/// but no earlier than `prefetch` actions of the receiver ahead of its
+/// consumer. Errors as `simulate`.
 Result<std::vector<PlannedOp>> makeOpOrder(const Schedule &schedule,
                                            const Costs &costs, int prefetch,
                                            Overlap overlap = Overlap::Sum);
@@ -39,9 +55,8 @@ Result<std::vector<PlannedOp>> makeOpOrder(const Schedule &schedule,
 /// actions run one after the other, transfers one after the other on each of
 /// its outgoing and incoming streams; (b) an op waits for the producers of its
 /// operands; (c) a transfer starts no earlier than the last action before it
-/// on either coordinate has started (the second half of a pair without overlap,
-/// but the result of a first half leaves before that). Requires: an order of
-/// `makeOpOrder`.
+/// on either coordinate has started (of a pair without overlap its second
+/// half). Requires: an order of `makeOpOrder`.
 struct OpTimes {
   std::vector<double> start, end;
 };
