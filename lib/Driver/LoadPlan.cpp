@@ -78,9 +78,12 @@ rt::Result<rt::Plan> mlir::piper::loadPlan(const std::string &path,
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
   SourceMgrDiagnosticHandler handler(sources, &context);
-  // Remarks explain the compiler's choices: piper-opt prints them.
-  ScopedDiagnosticHandler withoutRemarks(&context, [](Diagnostic &diagnostic) {
-    return success(diagnostic.getSeverity() == DiagnosticSeverity::Remark);
+  // Remarks explain the compiler's choices: a line each, without the place.
+  ScopedDiagnosticHandler remarks(&context, [](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() != DiagnosticSeverity::Remark)
+      return failure();
+    llvm::errs() << "remark: " << diagnostic.str() << "\n";
+    return success();
   });
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
   if (!module)

@@ -6,6 +6,7 @@
 #include "Piper/Runtime/PlanTimetable.h"
 
 #include "Piper/Runtime/Report.h"
+#include "Piper/Schedule/Print.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -22,24 +23,26 @@ using schedule::Pass;
 
 namespace {
 /// An action and the tasks it stands for.
-struct TimedAction {
+struct ActionTasks {
   Action action;
-  int first = 0, last = 0; ///< of its tasks among those of the rank
-  double begin = 0, end = 0;
+  /// Of its tasks among the instructions of the rank.
+  size_t first = 0, last = 0;
 };
 
 /// The actions of one rank.
 class ActionReader {
 public:
-  ActionReader(const EntryPoint &entry, const std::vector<DeviceTime> &times,
-               int numStages)
-      : entry(entry), times(times), numStages(numStages) {
-    for (const Instruction &call : entry.instructions)
+  ActionReader(const EntryPoint &entry, int numStages)
+      : entry(entry), numStages(numStages) {
+    for (const Instruction &call : entry.instructions) {
       if (call.pass == "BI")
-        split.insert(keyOf(call));
+        hasInput.insert(keyOf(call));
+      if (call.pass == "BW")
+        hasWeight.insert(keyOf(call));
+    }
   }
 
-  std::vector<TimedAction> read();
+  std::vector<ActionTasks> read();
 
 private:
   using Key = std::tuple<int, int, int>;
@@ -47,13 +50,12 @@ private:
     return {call.stage, call.copy, call.microBatch};
   }
   std::optional<Pass> passOf(const Instruction &call) const;
-  static std::vector<TimedAction> joinPairs(std::vector<TimedAction> actions);
 
   const EntryPoint &entry;
-  const std::vector<DeviceTime> &times;
   int numStages;
-  /// Whose backward is cut into BI and BW.
-  std::set<Key> split;
+  /// A backward is cut if it has both; one of them alone is the whole (a first
+  /// stage may have no input that needs a gradient).
+  std::set<Key> hasInput, hasWeight;
 };
 } // namespace
 
@@ -62,21 +64,39 @@ std::optional<Pass> ActionReader::passOf(const Instruction &call) const {
     return std::nullopt;
   if (call.pass == "F")
     return Pass::F;
-  if (call.pass == "BI")
-    return Pass::BI;
-  if (call.pass == "BW")
-    return Pass::BW;
-  if (call.pass == "B" || call.pass == "R")
-    return split.count(keyOf(call)) ? Pass::BI : Pass::B;
-  return std::nullopt;
+  if (call.pass != "B" && call.pass != "R" && call.pass != "BI" &&
+      call.pass != "BW")
+    return std::nullopt;
+  if (!hasInput.count(keyOf(call)) || !hasWeight.count(keyOf(call)))
+    return Pass::B;
+  return call.pass == "BW" ? Pass::BW : Pass::BI;
+}
+
+std::vector<ActionTasks> ActionReader::read() {
+  std::vector<ActionTasks> actions;
+  std::map<std::tuple<Pass, int, int>, size_t> numbers;
+  for (size_t i = 0; i < entry.instructions.size(); ++i) {
+    const Instruction &call = entry.instructions[i];
+    std::optional<Pass> pass = passOf(call);
+    if (!pass)
+      continue;
+    int stage = call.stage + call.copy * numStages;
+    int mb = std::max(call.microBatch, 0);
+    auto [it, isNew] =
+        numbers.emplace(std::make_tuple(*pass, stage, mb), actions.size());
+    if (isNew)
+      actions.push_back({{*pass, stage, mb}, i, i});
+    actions[it->second].last = i;
+  }
+  return actions;
 }
 
 /// Two actions that alternate become one pair.
-std::vector<TimedAction>
-ActionReader::joinPairs(std::vector<TimedAction> actions) {
-  std::vector<TimedAction> joined;
-  for (const TimedAction &next : actions) {
-    TimedAction *last = joined.empty() ? nullptr : &joined.back();
+static std::vector<ActionTasks>
+joinPairs(const std::vector<ActionTasks> &actions) {
+  std::vector<ActionTasks> joined;
+  for (const ActionTasks &next : actions) {
+    ActionTasks *last = joined.empty() ? nullptr : &joined.back();
     bool alternate = last && next.first < last->last;
     bool isPair =
         alternate && last->action.pass != next.action.pass &&
@@ -91,33 +111,8 @@ ActionReader::joinPairs(std::vector<TimedAction> actions) {
     const Action b = forwardFirst ? next.action : last->action;
     last->action = Action::pair(f.stage, f.microBatch, b.stage, b.microBatch);
     last->last = std::max(last->last, next.last);
-    last->end = std::max(last->end, next.end);
   }
   return joined;
-}
-
-std::vector<TimedAction> ActionReader::read() {
-  std::vector<TimedAction> actions;
-  std::map<std::tuple<Pass, int, int>, size_t> numbers;
-  int position = 0;
-  for (size_t i = 0; i < entry.instructions.size(); ++i) {
-    const Instruction &call = entry.instructions[i];
-    std::optional<Pass> pass = passOf(call);
-    if (!pass)
-      continue;
-    ++position;
-    int stage = call.stage + call.copy * numStages;
-    int mb = std::max(call.microBatch, 0);
-    auto [it, isNew] =
-        numbers.emplace(std::make_tuple(*pass, stage, mb), actions.size());
-    if (isNew)
-      actions.push_back(
-          {{*pass, stage, mb}, position, position, times[i].begin, 0});
-    TimedAction &action = actions[it->second];
-    action.last = position;
-    action.end = times[i].end;
-  }
-  return joinPairs(std::move(actions));
 }
 
 /// Most micro-batches alive when B or `release` frees them.
@@ -150,6 +145,8 @@ static int setStages(const std::vector<const EntryPoint *> &entries,
       schedule.M = std::max(schedule.M, call.microBatch + 1);
     }
   schedule.stageRank.assign(size_t(numStages * copies), 0);
+  if (copies > 1)
+    schedule.mbChain.assign(size_t(schedule.M), 0);
   std::vector<std::set<int>> held(entries.size());
   for (size_t r = 0; r < entries.size(); ++r)
     for (const Instruction &call : entries[r]->instructions)
@@ -157,6 +154,8 @@ static int setStages(const std::vector<const EntryPoint *> &entries,
         int stage = call.stage + call.copy * numStages;
         schedule.stageRank[stage] = int(r);
         held[r].insert(stage);
+        if (copies > 1 && call.microBatch >= 0)
+          schedule.mbChain[call.microBatch] = call.copy;
       }
   for (const auto &stages : held)
     schedule.V = std::max(schedule.V, int(stages.size()));
@@ -184,11 +183,11 @@ PlanTimetable piper::rt::makeTimetable(const Plan &plan,
     schedule.ranks.emplace_back();
     simulation.start.emplace_back();
     simulation.end.emplace_back();
-    for (const TimedAction &timed :
-         ActionReader(*entries[r], times[r], numStages).read()) {
-      schedule.ranks[r].push_back(timed.action);
-      simulation.start[r].push_back(timed.begin);
-      simulation.end[r].push_back(timed.end);
+    for (const ActionTasks &tasks :
+         joinPairs(ActionReader(*entries[r], numStages).read())) {
+      schedule.ranks[r].push_back(tasks.action);
+      simulation.start[r].push_back(times[r][tasks.first].begin);
+      simulation.end[r].push_back(times[r][tasks.last].end);
     }
     double busy = 0, first = -1, last = 0;
     for (size_t i = 0; i < times[r].size(); ++i) {
@@ -230,17 +229,32 @@ static std::string formatShare(double share) {
   return text;
 }
 
+/// The timetable, or where it is wide that of its order alone: F = 1, B = 2,
+/// BI = BW = 1.
+static std::string drawTimetable(const PlanTimetable &table) {
+  schedule::TextOptions screen;
+  screen.maxColumns = 160;
+  std::string text =
+      schedule::printTimetable(table.schedule, table.simulation, screen);
+  if (!text.empty())
+    return text;
+  auto inUnits = schedule::simulate(table.schedule, schedule::Costs());
+  if (!inUnits)
+    return "";
+  text = schedule::printTimetable(table.schedule, *inUnits);
+  return text.empty() ? "" : "(timetable in unit costs)\n" + text;
+}
+
 std::string piper::rt::timetableReport(const Plan &plan,
                                        const std::string &entry,
-                                       const DeviceTimes &times,
-                                       const schedule::TextOptions &options) {
+                                       const DeviceTimes &times) {
   PlanTimetable table = makeTimetable(plan, entry, times);
   const schedule::Simulation &simulation = table.simulation;
   std::string text = "step of " + entry + ": " +
                      formatTime(simulation.makespan) + ", bubble " +
                      formatShare(simulation.bubbleRatio()) + "\n";
   if (!table.schedule.stageRank.empty())
-    text += schedule::printTimetable(table.schedule, simulation, options);
+    text += drawTimetable(table);
   for (size_t r = 0; r < plan.programs.size(); ++r) {
     double share =
         simulation.makespan > 0 ? simulation.idle[r] / simulation.makespan : 0;
@@ -252,17 +266,13 @@ std::string piper::rt::timetableReport(const Plan &plan,
   return text;
 }
 
-Result<std::string>
-piper::rt::simulationReport(const Plan &plan, const std::string &entry,
-                            const std::string &path,
-                            const schedule::TextOptions &options) {
+Result<DeviceTimes> piper::rt::simulateStep(const Plan &plan,
+                                            const std::string &entry,
+                                            const std::string &path) {
   Result<Durations> durations = path.empty()
                                     ? makeDurations(plan, entry, TaskCosts())
                                     : readDurations(path, plan, entry);
   if (!durations.ok())
     return durations.takeStatus();
-  Result<DeviceTimes> times = simulatePlan(plan, entry, *durations);
-  if (!times.ok())
-    return times.takeStatus();
-  return timetableReport(plan, entry, *times, options);
+  return simulatePlan(plan, entry, *durations);
 }

@@ -13,6 +13,7 @@
 #include "Piper/Runtime/Report.h"
 #include "Piper/Runtime/Train.h"
 #include "RunOptions.h"
+#include "Trace.h"
 
 #include <cmath>
 #include <cstdio>
@@ -142,18 +143,15 @@ static Status runEval(Executor &executor, const RunOptions &options,
   return Status::success();
 }
 
-/// What the order of several ranks promises, if it fits into a line.
+/// What the order of several ranks promises.
 static Status printTimetable(const Plan &plan, const RunOptions &options,
                              std::ostream &log) {
   if (plan.programs.size() == 1 || options.simulate)
     return Status::success();
-  ::piper::schedule::TextOptions text;
-  text.maxColumns = 100;
-  Result<std::string> report =
-      simulationReport(plan, "train", options.costs, text);
-  if (!report.ok())
-    return report.takeStatus();
-  log << "simulated " << *report << std::flush;
+  Result<DeviceTimes> times = simulateStep(plan, "train", options.costs);
+  if (!times.ok())
+    return times.takeStatus();
+  log << "simulated " << timetableReport(plan, "train", *times) << std::flush;
   return Status::success();
 }
 
@@ -196,6 +194,22 @@ static Status runTraining(Executor &executor, const RunOptions &options,
   return Status::success();
 }
 
+/// --simulate. Without data --trace is of the simulated step.
+static Status runSimulation(const Plan &plan, const RunOptions &options,
+                            std::ostream &out) {
+  Result<DeviceTimes> times = simulateStep(plan, "train", options.costs);
+  if (!times.ok())
+    return times.takeStatus();
+  out << timetableReport(plan, "train", *times);
+  if (options.trace.empty() || hasData(options))
+    return Status::success();
+  Result<TraceFile> trace = TraceFile::open(options.trace, plan, "train");
+  if (!trace.ok())
+    return trace.takeStatus();
+  PIPER_RETURN_IF_ERROR(trace->addStep(0, *times));
+  return trace->finish();
+}
+
 /// The reports of --info, --memory and --simulate.
 static Status printReports(const Plan &plan, const RunOptions &options,
                            std::ostream &out) {
@@ -203,13 +217,8 @@ static Status printReports(const Plan &plan, const RunOptions &options,
     out << infoReport(plan);
   if (options.memory)
     out << memoryReport(plan);
-  if (!options.simulate)
-    return Status::success();
-  Result<std::string> report = simulationReport(plan, "train", options.costs);
-  if (!report.ok())
-    return report.takeStatus();
-  out << *report;
-  return Status::success();
+  return options.simulate ? runSimulation(plan, options, out)
+                          : Status::success();
 }
 
 Status piper::rt::runPlan(Plan plan, const RunOptions &options,

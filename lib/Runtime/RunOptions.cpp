@@ -29,10 +29,10 @@ std::string piper::rt::trainingFlag(const RunOptions &options) {
     return "--dump-outputs";
   if (!options.metrics.empty())
     return "--metrics";
-  if (!options.trace.empty())
-    return "--trace";
   if (!options.clock.empty())
     return "--clock";
+  if (!options.trace.empty())
+    return "--trace";
   return "";
 }
 
@@ -50,7 +50,8 @@ static Status checkCombination(const RunOptions &options) {
     return Status::error(flag + " cannot be given with --eval");
   bool savesLoaded =
       !options.load.empty() && (flag == "--save" || flag == "--save-state");
-  if (!flag.empty() && !hasData(options) && !savesLoaded)
+  bool tracesSimulation = options.simulate && flag == "--trace";
+  if (!flag.empty() && !hasData(options) && !savesLoaded && !tracesSimulation)
     return Status::error(flag + " needs --data or --inputs");
   if (options.eval && !hasData(options))
     return Status::error("--eval needs --data or --inputs");
@@ -70,9 +71,11 @@ static Status checkClock(const RunOptions &options) {
   return Status::success();
 }
 
-/// No file to be written is one of those that the run reads batches from.
+/// No file to be written is one of those that the run reads batches or costs
+/// from.
 static Status checkKeepsData(const RunOptions &options) {
-  for (const std::string *read : {&options.data, &options.inputs})
+  for (const std::string *read :
+       {&options.data, &options.inputs, &options.costs})
     for (const std::string *written :
          {&options.save, &options.saveState, &options.dumpGradients,
           &options.dumpOutputs, &options.metrics, &options.trace}) {

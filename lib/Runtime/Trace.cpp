@@ -6,7 +6,6 @@
 #include "Trace.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -114,6 +113,12 @@ Result<TraceFile> TraceFile::open(const std::string &path, const Plan &plan,
   return trace;
 }
 
+void TraceFile::addEvent(const Event &event, const char *times, int64_t step) {
+  text += event.head;
+  text += times;
+  text += ",\"args\":{\"step\":" + std::to_string(step) + event.tail;
+}
+
 Status TraceFile::addStep(int64_t step, const TaskTimes &times) {
   if (origin < 0) {
     origin = std::numeric_limits<int64_t>::max();
@@ -124,37 +129,31 @@ Status TraceFile::addStep(int64_t step, const TaskTimes &times) {
   text.clear();
   for (size_t r = 0; r < times.size() && r < events.size(); ++r)
     for (size_t i = 0; i < times[r].size() && i < events[r].size(); ++i) {
-      char numbers[160];
-      std::snprintf(numbers, sizeof(numbers),
-                    "%.3f,\"dur\":%.3f,\"args\":{\"step\":%lld",
+      char numbers[96];
+      std::snprintf(numbers, sizeof(numbers), "%.3f,\"dur\":%.3f",
                     double(times[r][i].begin - origin) / 1000,
-                    double(times[r][i].end - times[r][i].begin) / 1000,
-                    static_cast<long long>(step));
-      text += events[r][i].head;
-      text += numbers;
-      text += events[r][i].tail;
+                    double(times[r][i].end - times[r][i].begin) / 1000);
+      addEvent(events[r][i], numbers, step);
     }
   file.write(text);
   return file.flush();
 }
 
 Status TraceFile::addStep(int64_t step, const DeviceTimes &times) {
-  auto nanoseconds = [&](double microseconds) {
-    return int64_t(std::llround((deviceNow + microseconds) * 1000));
-  };
-  origin = 0;
+  text.clear();
   double end = 0;
-  TaskTimes shifted;
-  for (const auto &rank : times) {
-    shifted.emplace_back();
-    for (const DeviceTime &time : rank) {
-      shifted.back().push_back(
-          {nanoseconds(time.begin), nanoseconds(time.end)});
+  for (size_t r = 0; r < times.size() && r < events.size(); ++r)
+    for (size_t i = 0; i < times[r].size() && i < events[r].size(); ++i) {
+      const DeviceTime &time = times[r][i];
+      char numbers[96];
+      std::snprintf(numbers, sizeof(numbers), "%.12g,\"dur\":%.12g",
+                    deviceNow + time.begin, time.end - time.begin);
+      addEvent(events[r][i], numbers, step);
       end = std::max(end, time.end);
     }
-  }
   deviceNow += end;
-  return addStep(step, shifted);
+  file.write(text);
+  return file.flush();
 }
 
 Status TraceFile::finish() {

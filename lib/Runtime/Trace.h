@@ -32,6 +32,7 @@ public:
   /// the first start of the first step on, in microseconds.
   Status addStep(int64_t step, const TaskTimes &times);
   /// Adds a step by the device clock; it begins where the one before ended.
+  /// Times have 12 digits, so that a replay is as exact as the clock.
   Status addStep(int64_t step, const DeviceTimes &times);
   /// Closes the array.
   Status finish();
@@ -45,6 +46,8 @@ private:
 
   explicit TraceFile(OutputFile file) : file(std::move(file)) {}
   void addRank(int rank, const Program &program, const EntryPoint &entry);
+  /// Adds the line of an event; `times` are "ts" and "dur".
+  void addEvent(const Event &event, const char *times, int64_t step);
 
   OutputFile file;
   /// By rank and instruction.

@@ -99,8 +99,8 @@ struct Flags {
   Text metrics{"metrics", cl::cat(results), cl::value_desc("file"),
                cl::desc("Loss and more, one JSON line per step")};
   Text trace{"trace", cl::cat(results), cl::value_desc("file"),
-             cl::desc("Times of all tasks (on --clock, if given), for Perfetto "
-                      "or Chrome")};
+             cl::desc("Times of all tasks (by --clock or --simulate), for "
+                      "Perfetto or Chrome")};
 
   mlir::piper::LoadOptions loadOptions() const;
   piper::rt::RunOptions runOptions() const;

@@ -5,6 +5,7 @@
 
 #include "Piper/Runtime/PlanTimetable.h"
 
+#include "Piper/Schedule/Print.h"
 #include "Piper/Schedule/Simulate.h"
 #include "SchedulePlan.h"
 #include "TempFolder.h"
@@ -135,6 +136,25 @@ TEST(PlanTimetable, Actions) {
   EXPECT_EQ(table.schedule.stageRank.size(), 4u);
 }
 
+// Half a backward alone is the whole: a first stage may have no BI.
+TEST(PlanTimetable, HalvesAlone) {
+  using Facts = PlanBuilder::Facts;
+  PlanBuilder b(1);
+  b.begin("train");
+  b.input("x", f32({4}));
+  for (Facts facts : {Facts{"F", 0, 0}, Facts{"BW", 0, 0}, Facts{"F", 0, 1},
+                      Facts{"BI", 0, 1}})
+    b.task({0}, "f", facts, {"x"}, {{"y", f32({4})}});
+  b.end();
+  Plan plan = b.finish();
+  PlanTimetable table = makeTimetable(plan, "train", simulate(plan));
+  using schedule::Action;
+  EXPECT_EQ(
+      table.schedule.ranks[0],
+      (std::vector<Action>{Action::forward(0, 0), Action::backward(0, 0),
+                           Action::forward(0, 1), Action::backward(0, 1)}));
+}
+
 // Numbers that no compiler gives make no timetable, and nothing worse.
 TEST(PlanTimetable, WildNumbers) {
   for (int change = 0; change < 3; ++change) {
@@ -151,7 +171,7 @@ TEST(PlanTimetable, WildNumbers) {
   }
 }
 
-TEST(PlanTimetable, SimulationReport) {
+TEST(PlanTimetable, SimulateStep) {
   TempFolder folder;
   SchedulePlanOptions options;
   options.reuse = false;
@@ -159,14 +179,35 @@ TEST(PlanTimetable, SimulationReport) {
   std::string costs = folder.write(
       "c.json", R"({"tasks": {"f0.fw": 1, "f1.fw": 1, "f0.bw": 2, "f1.bw": 2},
                     "update": 1})");
-  auto report = simulationReport(plan, "train", costs);
-  ASSERT_TRUE(report.ok());
-  EXPECT_EQ(report->substr(0, report->find('\n')),
-            "step of train: 10 us, bubble 30.0 %");
-  EXPECT_TRUE(simulationReport(plan, "train", "").ok());
-  auto error = simulationReport(plan, "eval", costs);
+  auto times = simulateStep(plan, "train", costs);
+  ASSERT_TRUE(times.ok());
+  EXPECT_EQ(makeTimetable(plan, "train", *times).simulation.makespan, 10);
+  EXPECT_TRUE(simulateStep(plan, "train", "").ok());
+  auto error = simulateStep(plan, "eval", costs);
   ASSERT_FALSE(error.ok());
   EXPECT_EQ(error.takeStatus().message(),
             "the program 'p0' has no entry point 'eval'");
-  EXPECT_FALSE(simulationReport(plan, "train", folder.file("none")).ok());
+  EXPECT_FALSE(simulateStep(plan, "train", folder.file("none")).ok());
+}
+
+// Costs without a common measure make a timetable too wide for a screen: it is
+// drawn in unit costs.
+TEST(PlanTimetable, UnitCosts) {
+  SchedulePlanOptions options;
+  options.reuse = false;
+  Plan plan = makePlan("zb_h1", 2, 1, 4, options);
+  TaskCosts costs = unitCosts();
+  costs.tasks["f0.fw"] = 0.01;
+  auto times = simulatePlan(plan, "train", makeDurations(plan, "train", costs));
+  ASSERT_TRUE(times.ok());
+  std::string report = timetableReport(plan, "train", *times);
+  auto simulation = schedule::simulate(makeSchedule("zb_h1", 2, 1, 4),
+                                       schedule::Costs::uniform(1, 1, 1));
+  std::string table =
+      schedule::printTimetable(makeSchedule("zb_h1", 2, 1, 4), *simulation);
+  ASSERT_NE(report.find("\n(timetable in unit costs)\n" + table),
+            std::string::npos)
+      << report;
+  // The numbers are those of the costs.
+  EXPECT_EQ(report.find("step of train: 12."), 0u) << report;
 }

@@ -92,11 +92,10 @@ TEST(Trace, DeviceClock) {
     ASSERT_TRUE(trace->addStep(step, *times).ok());
   ASSERT_TRUE(trace->finish().ok());
   std::string text = folder.read("t");
-  for (const char *expected :
-       {"\"ts\":2.750,\"dur\":1.000,\"args\":{\"step\":0",
-        "\"ts\":3.750,\"dur\":0.500,\"args\":{\"step\":0",
-        "\"ts\":4.250,\"dur\":2.250,\"args\":{\"step\":1",
-        "\"ts\":7.000,\"dur\":1.000,\"args\":{\"step\":1"})
+  for (const char *expected : {"\"ts\":2.75,\"dur\":1,\"args\":{\"step\":0",
+                               "\"ts\":3.75,\"dur\":0.5,\"args\":{\"step\":0",
+                               "\"ts\":4.25,\"dur\":2.25,\"args\":{\"step\":1",
+                               "\"ts\":7,\"dur\":1,\"args\":{\"step\":1"})
     EXPECT_NE(text.find(expected), std::string::npos) << expected;
   auto read = readTraceDurations(folder.file("t"), plan, "train");
   ASSERT_TRUE(read.ok());

@@ -7,7 +7,8 @@
 #define PIPER_RUNTIME_PLANTIMETABLE_H
 
 #include "Piper/Runtime/SimulatePlan.h"
-#include "Piper/Schedule/Print.h"
+#include "Piper/Schedule/Schedule.h"
+#include "Piper/Schedule/Simulate.h"
 
 #include <string>
 
@@ -28,19 +29,18 @@ struct PlanTimetable {
 PlanTimetable makeTimetable(const Plan &plan, const std::string &entry,
                             const DeviceTimes &times);
 
-/// The length of the step and the share of it that is idle; the timetable
-/// (where there are stages, and it fits into a line); for each rank its idle
-/// share, most micro-batches in flight, and peak of memory.
+/// The length of the step and the share of it that is idle; the timetable,
+/// where there are stages; for each rank its idle share, most micro-batches in
+/// flight, and peak of memory. A timetable that is wider than a screen is drawn
+/// in unit costs, and left out where that does not help.
 std::string timetableReport(const Plan &plan, const std::string &entry,
-                            const DeviceTimes &times,
-                            const schedule::TextOptions &options = {});
+                            const DeviceTimes &times);
 
-/// --simulate: the report of entry point `entry` with the durations of a cost
-/// file or trace (the default costs where `path` is empty). Errors: those of
-/// readDurations and simulatePlan.
-Result<std::string> simulationReport(const Plan &plan, const std::string &entry,
-                                     const std::string &path,
-                                     const schedule::TextOptions &options = {});
+/// --simulate: entry point `entry` with the durations of a cost file or trace
+/// (the default costs where `path` is empty). Errors: those of readDurations
+/// and simulatePlan.
+Result<DeviceTimes> simulateStep(const Plan &plan, const std::string &entry,
+                                 const std::string &path);
 
 } // namespace piper::rt
 

@@ -31,7 +31,7 @@ struct RunOptions {
   /// --dump-gradients, --dump-outputs: of the last step.
   std::string dumpGradients;
   std::string dumpOutputs;
-  /// --metrics, --trace.
+  /// --metrics, --trace (of a simulated step, if no step is run).
   std::string metrics;
   std::string trace;
   /// --on-nonfinite: "skip" or "stop".

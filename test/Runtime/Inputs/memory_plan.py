@@ -28,7 +28,7 @@ def check(text, given, where):
         if not live <= peak <= 1.03 * live or abs(ratio - peak / live) > 1e-4:
             sys.exit(f"memory_plan: @{name}{where} has peak {peak} for {live} live bytes, ratio {ratio}")
         end, last = given.pop(name, (peak, peak))
-        if not (last <= end <= peak and peak - end < 64):
+        if last > end or peak != -(-end // 64) * 64:
             sys.exit(f"memory_plan: @{name}{where} has peak {peak}, gave {end} bytes and wrote up to {last}")
         peaks.append(peak)
     if given:
