@@ -6,7 +6,8 @@
 // 1. Follow the batch dimension from the inputs, and what depends on
 // parameters.
 // 2. Sort ops into prologue, body and epilogue by what they depend on.
-// 3. Cut the body into runs of equal tags.
+// 3. Cut the body into runs of equal tags; ops of parameters alone that others
+// read stand apart.
 // 4. Replace each group by a task whose body is a function; constants are
 //    cloned into each group that uses them.
 
@@ -48,6 +49,7 @@ private:
   void followParameters();
   Part classify(Operation *op);
   void classifyAll();
+  Segment takeOutSingle(Segment &segment);
   void formSegments();
   void replace(Segment &segment, int64_t ordinal);
   bool isPrologue(Operation *op) const {
@@ -145,6 +147,42 @@ static std::string segmentName(TagsAttr tags) {
   return "segment";
 }
 
+/// Takes ops of parameters alone out of a segment that also handles samples, if
+/// something outside of it reads their values: such a value is made once in a
+/// step, and so is its gradient, however many pieces the batch is cut into. Ops
+/// that only their segment reads stay there.
+Segment Outliner::takeOutSingle(Segment &segment) {
+  DenseSet<Operation *> inside(segment.ops.begin(), segment.ops.end());
+  auto isSingle = [&](Operation *op) {
+    return llvm::none_of(op->getOperands(),
+                         [&](Value operand) {
+                           return batch.isBatched(operand) ||
+                                  ofBody.contains(operand);
+                         }) &&
+           llvm::none_of(op->getResults(),
+                         [&](Value result) { return batch.isBatched(result); });
+  };
+  DenseSet<Operation *> taken;
+  for (Operation *op : llvm::reverse(segment.ops)) {
+    if (!isSingle(op))
+      continue;
+    if (llvm::any_of(op->getUsers(), [&](Operation *user) {
+          return taken.contains(user) ||
+                 (!inside.contains(user) && !isPrologue(user));
+        }))
+      taken.insert(op);
+  }
+  Segment once;
+  if (taken.empty() || taken.size() == segment.ops.size())
+    return once;
+  once.tags = segment.tags;
+  once.name = segment.name + ".once";
+  auto isTaken = [&](Operation *op) { return taken.contains(op); };
+  llvm::copy_if(segment.ops, std::back_inserter(once.ops), isTaken);
+  llvm::erase_if(segment.ops, isTaken);
+  return once;
+}
+
 void Outliner::formSegments() {
   Segment prologue, epilogue;
   prologue.pass = epilogue.pass = PassKind::Once;
@@ -195,6 +233,9 @@ void Outliner::formSegments() {
   llvm::append_range(segments, std::move(keys));
   for (Segment &segment : body) {
     segment.name = segmentName(segment.tags);
+    Segment once = takeOutSingle(segment);
+    if (!once.ops.empty())
+      segments.push_back(std::move(once));
     segments.push_back(std::move(segment));
   }
   if (!epilogue.ops.empty())

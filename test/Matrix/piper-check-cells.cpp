@@ -279,6 +279,8 @@ static int checkCells(Checker &checker, std::istream &lines) {
       verdict = "WRONG";
     } else {
       std::string micro = valueOf(keys, "micro-batches");
+      if (micro.empty())
+        micro = "1";
       auto [base, isNew] = oneDevice.try_emplace(micro);
       if (isNew)
         base->second = checker.run("micro-batches=" + micro).record;

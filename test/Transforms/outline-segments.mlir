@@ -253,3 +253,26 @@ func.func @train(%x: tensor<1x4xf32> {piper.input = #piper.input<"x", dims = [ba
   %l = piper.reduce_sum %e {dims = array<i64: 0, 1>} : (tensor<1x4xf32>) -> tensor<f32>
   return %l : tensor<f32>
 }
+
+// -----
+
+// What depends on parameters alone stands apart if something else reads it (%n), and stays if nothing does (%s).
+// CHECK-LABEL: func.func @train
+// CHECK: %[[N:.+]] = piper.task @layer0.once(%{{.+}}) pass = F tags = <layer = 0> segment = 0
+// CHECK-NEXT: %[[SUM:.+]] = piper.task @layer0(%{{.+}}, %{{.+}}) pass = F tags = <layer = 0> segment = 1
+// CHECK-NEXT: piper.task @epilogue(%[[SUM]], %[[N]]) pass = once
+// CHECK-LABEL: func.func private @layer0.once
+// CHECK: piper.square
+// CHECK-NEXT: piper.reduce_sum
+// CHECK-LABEL: func.func private @layer0(
+// CHECK: piper.scale
+// CHECK: piper.matmul
+func.func @train(%x: tensor<4x3xf32> {piper.input = #piper.input<"x", dims = [batch, feature]>}, %w: tensor<3x2xf32> {piper.param = #piper.param<"w", init = ones>}) -> (tensor<f32> {piper.output = "loss"}) {
+  %s = piper.scale %w {factor = 2.0 : f64, piper.tags = #piper.tags<layer = 0>} : tensor<3x2xf32>
+  %y = piper.matmul %x, %s {piper.tags = #piper.tags<layer = 0>} : (tensor<4x3xf32>, tensor<3x2xf32>) -> tensor<4x2xf32>
+  %sum = piper.reduce_sum %y {dims = array<i64: 0, 1>} : (tensor<4x2xf32>) -> tensor<f32>
+  %q = piper.square %w : tensor<3x2xf32>
+  %n = piper.reduce_sum %q {dims = array<i64: 0, 1>} : (tensor<3x2xf32>) -> tensor<f32>
+  %loss = piper.add %sum, %n : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  return %loss : tensor<f32>
+}
