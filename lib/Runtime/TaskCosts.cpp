@@ -6,10 +6,12 @@
 #include "Piper/Runtime/TaskCosts.h"
 
 #include "Piper/Runtime/Files.h"
+#include "Piper/Schedule/JSON.h"
 
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
 using namespace piper::rt;
 using Json = nlohmann::json;
@@ -54,7 +56,7 @@ private:
   Status fail(const std::string &message) const {
     return Status::error(where + message);
   }
-  /// A number of 0 or more; a parser has refused what is not finite.
+  /// A number of 0 or more that adds up with others.
   Status readNumber(const Json &value, const std::string &key, double &to);
   Status readUnit(const Json &root);
   Status readTasks(const Json &value);
@@ -82,6 +84,8 @@ Status CostReader::readNumber(const Json &value, const std::string &key,
     return fail("'" + key + "' expects a number of 0 or more but got " +
                 show(value));
   to = value.get<double>();
+  if (to > 1e15)
+    return fail("'" + key + "' expects at most 1e15 but got " + show(value));
   return Status::success();
 }
 
@@ -155,6 +159,22 @@ Status CostReader::read(const Json &root) {
   return Status::success();
 }
 
+/// The value of a text whose objects have each key once, of which the parser
+/// would keep the last; `twice` is set to one that is not.
+static Json parse(const std::string &text, std::string &twice) {
+  std::vector<std::set<std::string>> keys;
+  return Json::parse(text, [&](int, Json::parse_event_t event, Json &value) {
+    if (event == Json::parse_event_t::object_start)
+      keys.emplace_back();
+    else if (event == Json::parse_event_t::object_end)
+      keys.pop_back();
+    else if (event == Json::parse_event_t::key && twice.empty() &&
+             !keys.back().insert(value.get<std::string>()).second)
+      twice = show(value);
+    return true;
+  });
+}
+
 Result<TaskCosts> piper::rt::readTaskCosts(const std::string &path) {
   Result<InputFile> file = InputFile::open(path);
   if (!file.ok())
@@ -168,9 +188,15 @@ Result<TaskCosts> piper::rt::readTaskCosts(const std::string &path) {
   PIPER_RETURN_IF_ERROR(file->read(0, file->size(), text.data()));
   CostReader reader(path);
   try {
-    PIPER_RETURN_IF_ERROR(reader.read(Json::parse(text)));
+    std::string twice;
+    Json root = parse(text, twice);
+    if (!twice.empty())
+      return Status::error("costs '" + path + "': key " + twice +
+                           " is given twice");
+    PIPER_RETURN_IF_ERROR(reader.read(root));
   } catch (const Json::exception &problem) {
-    return Status::error("costs '" + path + "': " + problem.what());
+    return Status::error("costs '" + path + "': not JSON: " +
+                         piper::schedule::parserMessage(problem.what()));
   }
   return std::move(reader.costs);
 }

@@ -6,6 +6,7 @@
 
 #include "Piper/Runtime/Files.h"
 #include "Piper/Runtime/SimulatePlan.h"
+#include "Piper/Schedule/JSON.h"
 #include "PlanGraph.h"
 #include "Trace.h"
 
@@ -130,7 +131,7 @@ Result<Durations> TraceReader::read() {
     try {
       PIPER_RETURN_IF_ERROR(readEvent(Json::parse(line)));
     } catch (const Json::exception &problem) {
-      return fail(problem.what());
+      return fail(piper::schedule::parserMessage(problem.what()));
     }
   }
   PIPER_RETURN_IF_ERROR(checkAll());

@@ -134,9 +134,20 @@ private:
 } // namespace
 
 bool Reader::toInt(const json &value, const std::string &name, int &out) {
-  if (!value.is_number_integer() || value < -1'000'000'000 ||
-      value > 1'000'000'000)
-    return fail("'" + name + "' expects an integer but got " + show(value));
+  constexpr int64_t kMost = 1'000'000'000;
+  auto refuse = [&](const std::string &what) {
+    return fail("'" + name + "' expects " + what + " but got " + show(value));
+  };
+  if (!value.is_number_integer())
+    return refuse("an integer");
+  // A number above the largest int64_t is unsigned.
+  bool isLarge = value.is_number_unsigned()
+                     ? value.get<uint64_t>() > uint64_t(kMost)
+                     : value.get<int64_t>() > kMost;
+  if (isLarge)
+    return refuse("at most " + std::to_string(kMost));
+  if (value.get<int64_t>() < -kMost)
+    return refuse("at least " + std::to_string(-kMost));
   out = value.get<int>();
   return true;
 }
@@ -251,12 +262,19 @@ Result<Schedule> Reader::read() {
   return s;
 }
 
+std::string parserMessage(const std::string &what) {
+  size_t end = what.find("] ");
+  return what.rfind("[json.exception", 0) == 0 && end != std::string::npos
+             ? what.substr(end + 2)
+             : what;
+}
+
 Result<std::vector<Schedule>> fromJSON(const std::string &text) {
   json root;
   try {
     root = json::parse(text);
   } catch (const json::exception &problem) {
-    return Error{"not JSON: " + std::string(problem.what())};
+    return Error{"not JSON: " + parserMessage(problem.what())};
   }
   if (root.is_object() && root.contains("entries")) {
     json entries = std::move(root["entries"]);

@@ -78,8 +78,14 @@ static void expectError(const std::string &text, const std::string &message) {
 }
 
 TEST(TaskCosts, Errors) {
-  expectError("", "[json.exception.parse_error");
-  expectError("{\"update\": 1e999}", "[json.exception.out_of_range");
+  expectError("", "not JSON: parse error at line 1");
+  expectError("{\"update\": 1e999}", "not JSON: number overflow");
+  expectError(R"({"update": 1e16})", "'update' expects at most 1e15 but got "
+                                     "1e+16");
+  expectError(R"({"tasks": {"f": 1, "g": 1, "f": 1}})",
+              "key \"f\" is given twice");
+  expectError(R"({"update": 1, "tasks": {"update": 1}, "update": 1})",
+              "key \"update\" is given twice");
   expectError("[]", "expects an object but got a list");
   expectError("3", "expects an object but got 3");
   expectError(R"({"task": {}})", "unknown key 'task', expects 'unit', 'tasks', "

@@ -84,7 +84,7 @@ TEST(JSON, Refusals) {
   EXPECT_EQ(changed("\"M\":1", "\"M\":1.5"),
             "entry 0: 'M' expects an integer but got 1.5");
   EXPECT_EQ(changed("\"M\":1", "\"M\":99999999999"),
-            "entry 0: 'M' expects an integer but got 99999999999");
+            "entry 0: 'M' expects at most 1000000000 but got 99999999999");
   EXPECT_EQ(changed("\"stage_rank\":[0],", ""),
             "entry 0: key 'stage_rank' is missing");
   EXPECT_EQ(changed("\"stage_rank\":[0]", "\"stage_rank\":0"),

@@ -28,6 +28,9 @@ std::string toJSON(const Schedule &schedule);
 /// Errors name the entry, the key and what was expected.
 Result<std::vector<Schedule>> fromJSON(const std::string &text);
 
+/// What an exception of the JSON parser says, without its name and number.
+std::string parserMessage(const std::string &what);
+
 } // namespace piper::schedule
 
 #endif // PIPER_SCHEDULE_JSON_H
