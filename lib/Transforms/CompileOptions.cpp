@@ -46,13 +46,14 @@ private:
   }
   void add(StringRef name, double &value, StringRef meaning);
   void add(StringRef name, int64_t &value, StringRef meaning);
-  /// A number with no default.
+  /// A number with no default: an empty value, or a 0 that is none, stands for
+  /// a key that is not given, and so takes back the one of a strategy.
   void add(StringRef name, int64_t &value, int64_t least, StringRef letter,
            StringRef meaning);
   void add(StringRef name, bool &value, StringRef meaning);
   void add(StringRef name, std::string &value, ArrayRef<StringRef> legal,
            StringRef expects, StringRef meaning);
-  /// A text that its pass checks.
+  /// A text that its pass checks; the empty one is as if not given.
   void add(StringRef name, std::string &value, StringRef example,
            StringRef meaning);
 };
@@ -88,8 +89,16 @@ void Keys::add(StringRef name, int64_t &value, int64_t least, StringRef letter,
                StringRef meaning) {
   keys.push_back({name, meaning,
                   [&value, least](StringRef given) -> std::string {
-                    if (!given.getAsInteger(10, value) && value >= least)
+                    int64_t number = 0;
+                    if (given.empty())
                       return "";
+                    bool isNumber = !given.getAsInteger(10, number);
+                    if (isNumber && number == 0 && least == 1)
+                      return "";
+                    if (isNumber && number >= least) {
+                      value = number;
+                      return "";
+                    }
                     return "a whole number of " + std::to_string(least) +
                            " or more";
                   },
@@ -124,7 +133,7 @@ void Keys::add(StringRef name, std::string &value, StringRef example,
   keys.push_back({name, meaning,
                   [&value](StringRef given) -> std::string {
                     value = given.str();
-                    return given.empty() ? "a value" : "";
+                    return "";
                   },
                   example.str()});
 }
