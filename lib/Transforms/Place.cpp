@@ -10,6 +10,8 @@
 //    that have parts on several coordinates are added up.
 
 #include "PlaceEntry.h"
+#include "Recompute.h"
+#include "TaskOrder.h"
 
 #include "Piper/Transforms/Passes.h"
 #include "Piper/Transforms/Verify.h"
@@ -62,6 +64,57 @@ BodyKind ModulePlacement::kindOf(TaskOp task) {
   return found->second;
 }
 
+/// Tasks are placed as they are: a directive that makes others of them has to
+/// be executed before.
+static LogicalResult verifySplit(ModuleOp module, const SplitDirective &split) {
+  int64_t count = 1;
+  for (func::FuncOp entry : getEntryFunctions(module))
+    count = std::max(count, getMicroBatches(entry));
+  if (count == split.microBatches)
+    return success();
+  return module.emitError()
+         << "'piper-place' expects the step in " << split.microBatches
+         << " micro-batches, as " << directiveName(split.number, "split")
+         << " says, but got " << count << ": run piper-split first";
+}
+
+static LogicalResult verifyRecompute(ModuleOp module,
+                                     const Directives &directives) {
+  auto train = module.lookupSymbol<func::FuncOp>("train");
+  if (!train || directives.recompute.empty())
+    return success();
+  DenseSet<int64_t> recomputed;
+  for (auto task : train.getOps<TaskOp>())
+    if (task.getPass() == PassKind::R)
+      recomputed.insert(task.getSegment());
+  std::string tag = directives.microBatchTag();
+  for (auto task : train.getOps<TaskOp>()) {
+    if (task.getPass() != PassKind::F || !canRecompute(task) ||
+        recomputed.contains(task.getSegment()))
+      continue;
+    for (const RecomputeDirective &directive : directives.recompute) {
+      if (!directive.filter.matches(task, tag))
+        continue;
+      InFlightDiagnostic error = module.emitError();
+      error << "'piper-place' expects segments that run again, as "
+            << directiveName(directive.number, "recompute") << " says, but got "
+            << describeTask(task)
+            << ", which keeps results for its backward: run piper-recompute "
+               "first";
+      error.attachNote(task.getLoc()) << "the task";
+      return error;
+    }
+  }
+  return success();
+}
+
+static LogicalResult verifyExecuted(ModuleOp module,
+                                    const Directives &directives) {
+  if (directives.split && failed(verifySplit(module, *directives.split)))
+    return failure();
+  return verifyRecompute(module, directives);
+}
+
 static LogicalResult placeModule(ModuleOp module, StagePlan plan) {
   ModulePlacement shared(module, std::move(plan));
   std::deque<EntryPlacer> entries;
@@ -103,7 +156,7 @@ public:
       return signalPassFailure();
     FailureOr<std::optional<StagePlan>> plan =
         getStagePlan(module, *directives);
-    if (failed(plan) ||
+    if (failed(plan) || failed(verifyExecuted(module, *directives)) ||
         (*plan && failed(placeModule(module, std::move(**plan)))))
       return signalPassFailure();
   }

@@ -9,6 +9,8 @@
 // 3. A task of pass R makes the dropped results again, right before their first
 //    reader, and no more than those.
 
+#include "Recompute.h"
+
 #include "Piper/Transforms/BodySlice.h"
 #include "Piper/Transforms/Directive.h"
 #include "Piper/Transforms/Passes.h"
@@ -62,6 +64,31 @@ static bool isSaved(Value value) {
            auto task = dyn_cast<TaskOp>(user);
            return task && isBackward(task);
          });
+}
+
+namespace {
+/// The results of a forward task by what becomes of them.
+struct Results {
+  SmallVector<unsigned> kept, dropped;
+};
+} // namespace
+
+static Results sortResults(TaskOp forward) {
+  Results results;
+  unsigned numPlain = forward.getOuts().size() - forward.getInto().size();
+  for (auto [index, value] : llvm::enumerate(forward.getOuts()))
+    if (index >= numPlain) // An accumulator is never made twice.
+      results.kept.push_back(index);
+    else if (isSaved(value))
+      results.dropped.push_back(index);
+    else if (!value.use_empty())
+      results.kept.push_back(index);
+  return results;
+}
+
+bool mlir::piper::canRecompute(TaskOp forward) {
+  Results results = sortResults(forward);
+  return !results.dropped.empty() && !results.kept.empty();
 }
 
 /// Replaces an op by the form that saves nothing for the gradient, if all that
@@ -163,17 +190,9 @@ TaskOp Recomputer::firstReader(TaskOp forward, ArrayRef<unsigned> results) {
 }
 
 void Recomputer::recompute(TaskOp forward) {
-  SmallVector<unsigned> kept, dropped;
-  unsigned numPlain = forward.getOuts().size() - forward.getInto().size();
-  for (auto [index, value] : llvm::enumerate(forward.getOuts()))
-    if (index >= numPlain) // An accumulator is never made twice.
-      kept.push_back(index);
-    else if (isSaved(value))
-      dropped.push_back(index);
-    else if (!value.use_empty())
-      kept.push_back(index);
-  if (dropped.empty() || kept.empty())
+  if (!canRecompute(forward))
     return;
+  auto [kept, dropped] = sortResults(forward);
   OpBuilder builder(firstReader(forward, dropped));
   call(builder, forward, dropped, ".re", PassKind::R);
   builder.setInsertionPoint(forward);

@@ -175,3 +175,44 @@ module attributes {piper.level = #piper.level<dag>, piper.directives = [
     return %0 : tensor<4xf32>
   }
 }
+
+// -----
+
+// Directives that were not executed: no piper-split, no piper-recompute.
+
+// expected-error @below {{'piper-place' expects the step in 4 micro-batches, as directive #1 (split) says, but got 1: run piper-split first}}
+module attributes {piper.level = #piper.level<dag>, piper.directives = [
+    {op = "split", num_microbatches = 4 : i64},
+    {op = "place", filter = {SEGMENT = 0 : i64}, devices = [0 : i64]}]} {
+  func.func @train(%x: tensor<4xf32> {piper.input = #piper.input<"x">}) -> (tensor<4xf32> {piper.output = "loss"}) {
+    %y = piper.task @neg(%x) pass = F segment = 0 stage = 0 : (tensor<4xf32>) -> tensor<4xf32>
+    return %y : tensor<4xf32>
+  }
+  func.func private @neg(%d: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = piper.neg %d : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
+
+// -----
+
+// expected-error @below {{'piper-place' expects segments that run again, as directive #2 (recompute) says, but got 'fw' (layer = 0, F, stage 0), which keeps results for its backward: run piper-recompute first}}
+module attributes {piper.level = #piper.level<dag>, piper.directives = [
+    {op = "place", filter = {SEGMENT = 0 : i64}, devices = [0 : i64]},
+    {op = "recompute", filter = {layer = 0 : i64}}]} {
+  func.func @train(%x: tensor<4xf32> {piper.input = #piper.input<"x">}) -> (tensor<4xf32> {piper.output = "loss"}, tensor<4xf32> {piper.output = "dx"}) {
+    // expected-note @below {{the task}}
+    %y:2 = piper.task @fw(%x) pass = F tags = <layer = 0> segment = 0 stage = 0 : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+    %d = piper.task @bw(%y#1) pass = B tags = <layer = 0> segment = 0 stage = 0 : (tensor<4xf32>) -> tensor<4xf32>
+    return %y#0, %d : tensor<4xf32>, tensor<4xf32>
+  }
+  func.func private @fw(%d: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+    %0 = piper.neg %d : tensor<4xf32>
+    %1 = piper.tanh %0 : tensor<4xf32>
+    return %1, %0 : tensor<4xf32>, tensor<4xf32>
+  }
+  func.func private @bw(%d: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = piper.square %d : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
