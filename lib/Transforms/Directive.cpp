@@ -261,30 +261,88 @@ FailureOr<Directives> mlir::piper::parseDirectives(
 // Of a module
 //===----------------------------------------------------------------------===//
 
-/// Every tag of a filter is a property, or some task has it.
-static LogicalResult verifyTags(ModuleOp module, const Directives &directives) {
+/// All tags of the model, which stand at its ops or its tasks.
+static llvm::StringSet<> getTags(ModuleOp module) {
   llvm::StringSet<> known;
   DenseSet<TagsAttr> seen;
-  module.walk([&](TaskOp task) {
-    TagsAttr tags = task.getTagsAttr();
+  StringRef name = PiperDialect::TagsAttrHelper::getNameStr();
+  module.walk([&](Operation *op) {
+    auto task = dyn_cast<TaskOp>(op);
+    TagsAttr tags =
+        task ? task.getTagsAttr() : op->getAttrOfType<TagsAttr>(name);
     if (tags && seen.insert(tags).second)
       for (NamedAttribute tag : tags.getEntries())
         known.insert(tag.getName());
   });
+  return known;
+}
+
+/// The names in the filters of a directive that is not checked yet.
+static void findNames(Attribute filters, SmallVectorImpl<StringRef> &names) {
+  if (auto list = dyn_cast_or_null<ArrayAttr>(filters))
+    for (Attribute element : list)
+      findNames(element, names);
+  if (auto filter = dyn_cast_or_null<DictionaryAttr>(filters))
+    for (NamedAttribute term : filter)
+      names.push_back(term.getName());
+}
+
+LogicalResult mlir::piper::verifyFilterNames(
+    ModuleOp module, ArrayRef<Attribute> list,
+    function_ref<void(int64_t, const Twine &)> report) {
+  StringRef split;
+  int64_t splitNumber = 0;
+  for (auto [index, attribute] : llvm::enumerate(list)) {
+    auto entries = dyn_cast<DictionaryAttr>(attribute);
+    auto op = entries ? entries.getAs<StringAttr>("op") : StringAttr();
+    auto tag = entries ? entries.getAs<StringAttr>("dim_name") : StringAttr();
+    if (op && op == "split" && tag) {
+      split = tag.getValue();
+      splitNumber = index + 1;
+    }
+  }
+  llvm::StringSet<> known = getTags(module);
+  for (auto [index, attribute] : llvm::enumerate(list)) {
+    auto entries = dyn_cast<DictionaryAttr>(attribute);
+    auto op = entries ? entries.getAs<StringAttr>("op") : StringAttr();
+    if (!op)
+      continue;
+    SmallVector<StringRef> names;
+    findNames(entries.get("filter"), names);
+    findNames(entries.get("filters"), names);
+    for (StringRef name : names) {
+      bool isSplit = name == (split.empty() ? "MB" : split);
+      if (!known.contains(name) ||
+          !(isSplit || llvm::is_contained({kPass, kSegment, kStage}, name)))
+        continue;
+      std::string start = directiveName(index + 1, op.getValue()) + ": '" +
+                          name.str() + "' is ";
+      report(index + 1,
+             isSplit && splitNumber
+                 ? start + "the dim_name of " +
+                       directiveName(splitNumber, "split") +
+                       " and a tag of the model: rename one of them"
+                 : start + "a property of tasks and a tag of the model: rename "
+                           "the tag");
+      return failure();
+    }
+  }
+  return success();
+}
+
+/// Every tag of a filter is a property, or some task has it.
+static LogicalResult verifyTags(ModuleOp module, const Directives &directives) {
+  llvm::StringSet<> known = getTags(module);
   std::string microBatchTag = directives.microBatchTag();
   auto verify = [&](const Filter &filter, StringRef op,
                     int64_t number) -> LogicalResult {
     for (const auto &[name, value] : filter.terms) {
       bool isProperty = name == kPass || name == kSegment || name == kStage ||
                         name == microBatchTag;
-      if (isProperty != known.contains(name))
+      if (isProperty || known.contains(name))
         continue;
       InFlightDiagnostic error = module.emitError()
                                  << directiveName(number, op) << ": ";
-      if (isProperty)
-        return error << "'" << name
-                     << "' is a property of tasks and a tag of the model: "
-                        "rename the tag";
       SmallVector<StringRef> names(known.keys());
       llvm::sort(names);
       error << "unknown tag '" << name << "' in " << filter.text()
@@ -314,10 +372,12 @@ FailureOr<Directives> mlir::piper::readDirectives(ModuleOp module) {
       PiperDialect::DirectivesAttrHelper::getNameStr());
   if (!list)
     return Directives();
-  FailureOr<Directives> directives =
-      parseDirectives(list.getValue(), [&](int64_t, const Twine &message) {
-        module.emitError() << message.str();
-      });
+  auto report = [&](int64_t, const Twine &message) {
+    module.emitError() << message.str();
+  };
+  if (failed(verifyFilterNames(module, list.getValue(), report)))
+    return failure();
+  FailureOr<Directives> directives = parseDirectives(list.getValue(), report);
   if (failed(directives) || (getLevel(module) != Level::Model &&
                              failed(verifyTags(module, *directives))))
     return failure();

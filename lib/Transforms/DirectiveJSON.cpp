@@ -219,14 +219,14 @@ FailureOr<SmallVector<Attribute>> FileReader::read() {
   for (const json::Value &element : *list)
     result.push_back(toAttribute(element, builder));
   // The directive that a message names is the one it is at.
-  FailureOr<Directives> directives =
-      parseDirectives(result, [&](int64_t number, const Twine &message) {
-        size_t index = number - 1;
-        Position at = index < scanner.elements.size() ? scanner.elements[index]
-                                                      : Position();
-        (void)error(at, message);
-      });
-  if (failed(directives))
+  auto report = [&](int64_t number, const Twine &message) {
+    size_t index = number - 1;
+    Position at =
+        index < scanner.elements.size() ? scanner.elements[index] : Position();
+    (void)error(at, message);
+  };
+  if (failed(verifyFilterNames(module, result, report)) ||
+      failed(parseDirectives(result, report)))
     return failure();
   return result;
 }

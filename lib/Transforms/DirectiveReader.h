@@ -28,10 +28,12 @@ public:
   LogicalResult expects(StringRef key, const Twine &what, Attribute got) const {
     std::string text;
     llvm::raw_string_ostream os(text);
-    if (got)
-      got.print(os, /*elideType=*/true);
-    else
+    if (!got)
       os << "nothing";
+    else if (isa<UnitAttr>(got))
+      os << "null"; // as a file has it
+    else
+      got.print(os, /*elideType=*/true);
     // A value may be as long as the user likes; a message may not.
     constexpr size_t kShown = 80;
     if (text.size() > kShown)

@@ -124,6 +124,39 @@ private:
 
 } // namespace
 
+/// A schedule runs the stages of an entry in their order: none may read what a
+/// later one makes.
+static LogicalResult verifyAscending(func::FuncOp entry) {
+  // The task of the last stage that a value comes from.
+  DenseMap<Value, TaskOp> from;
+  auto text = [](TaskOp task) {
+    TagsAttr tags = task.getTagsAttr();
+    return tags ? "<" + tags.text() + ">" : std::string("no tags");
+  };
+  for (auto task : entry.getOps<TaskOp>()) {
+    TaskOp last = task;
+    for (Value operand : task->getOperands())
+      if (TaskOp source = from.lookup(operand))
+        if (source.getStage() > last.getStage())
+          last = source;
+    if (last != task && task.getSegment() >= 0) {
+      InFlightDiagnostic error = entry.emitError();
+      error << "'" << entry.getSymName() << "' visits stage " << last.getStage()
+            << " before stage " << task.getStage()
+            << ", since its tags stand in another order than in 'train': "
+            << text(last) << " before " << text(task);
+      error.attachNote(task.getLoc())
+          << "of stage " << task.getStage() << " by its tags " << text(task);
+      error.attachNote(last.getLoc())
+          << "of stage " << last.getStage() << " by its tags " << text(last);
+      return error;
+    }
+    for (Value result : task->getResults())
+      from[result] = last;
+  }
+  return success();
+}
+
 static void setStages(ModuleOp module, const StagePlan &plan) {
   func::FuncOp train = module.lookupSymbol<func::FuncOp>("train");
   StagesByTags byTags(train, plan);
@@ -179,6 +212,25 @@ static LogicalResult verifyLimits(ModuleOp module, const Directives &directives,
          << limits;
 }
 
+/// Without stages, what `options` say of them was meant to change something.
+static LogicalResult verifyUnplaced(ModuleOp module) {
+  auto list = module->getAttrOfType<ArrayAttr>(
+      PiperDialect::DirectivesAttrHelper::getNameStr());
+  if (!list)
+    return success();
+  for (auto [index, attribute] : llvm::enumerate(list)) {
+    auto entries = cast<DictionaryAttr>(attribute);
+    if (entries.getAs<StringAttr>("op") != "options")
+      continue;
+    for (StringRef key : {"prefetch", "buffering", "costs"})
+      if (entries.get(key))
+        return module.emitError()
+               << directiveName(index + 1, "options") << ": key '" << key
+               << "' needs 'place' directives";
+  }
+  return success();
+}
+
 static LogicalResult makeStages(ModuleOp module, bool areUsersCuts) {
   FailureOr<Directives> directives = readDirectives(module);
   if (failed(directives))
@@ -190,12 +242,16 @@ static LogicalResult makeStages(ModuleOp module, bool areUsersCuts) {
   if (failed(verifyLimits(module, *directives, stages.coordinates)))
     return failure();
   if (!*plan)
-    return success();
+    return verifyUnplaced(module);
   int64_t microBatches =
       directives->split ? directives->split->microBatches : 1;
   if (failed(verifySchedule(module, *directives, stages, microBatches)))
     return failure();
   setStages(module, stages);
+  if (directives->schedule)
+    for (func::FuncOp entry : getEntryFunctions(module))
+      if (entry.getSymName() != "train" && failed(verifyAscending(entry)))
+        return failure();
   return remarkCosts(module, *directives, stages, areUsersCuts);
 }
 

@@ -67,10 +67,7 @@ private:
     return named(key, builder.getStringAttr(value));
   }
   NamedAttribute named(StringRef key, ArrayRef<int64_t> values) {
-    return named(key, builder.getArrayAttr(llvm::map_to_vector(
-                          values, [&](int64_t value) -> Attribute {
-                            return builder.getI64IntegerAttr(value);
-                          })));
+    return named(key, builder.getI64ArrayAttr(values));
   }
   DictionaryAttr filter(ArrayRef<NamedAttribute> terms) {
     return builder.getDictionaryAttr(terms);
@@ -294,8 +291,10 @@ FailureOr<SmallVector<int64_t>> StrategyExpander::readCuts(int64_t stages,
 
 FailureOr<SmallVector<int64_t>> StrategyExpander::chooseCuts(int64_t stages) {
   // With the costs and the recomputation that are to hold.
-  FailureOr<Directives> own = parseDirectives(
-      result, [&](int64_t, const Twine &message) { error() << message.str(); });
+  auto say = [&](int64_t, const Twine &what) { error() << what.str(); };
+  if (failed(verifyFilterNames(module, result, say)))
+    return failure();
+  FailureOr<Directives> own = parseDirectives(result, say);
   if (failed(own))
     return failure();
   llvm::append_range(own->recompute, present.recompute);

@@ -14,7 +14,7 @@ mlir::piper::getTaskCosts(ModuleOp module, const Directives &directives) {
     return ::piper::rt::TaskCosts();
   auto costs = ::piper::rt::readTaskCosts(directives.options.costs);
   if (!costs.ok())
-    return module.emitError() << "costs: " << costs.takeStatus().str();
+    return module.emitError() << costs.takeStatus().str();
   return std::move(*costs);
 }
 

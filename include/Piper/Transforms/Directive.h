@@ -103,6 +103,12 @@ FailureOr<Directives>
 parseDirectives(ArrayRef<Attribute> list,
                 function_ref<void(int64_t, const Twine &)> report);
 
+/// Refuses a filter with a name that is both a property of tasks and a tag of
+/// the model, before what its value means is asked.
+LogicalResult
+verifyFilterNames(ModuleOp module, ArrayRef<Attribute> list,
+                  function_ref<void(int64_t, const Twine &)> report);
+
 /// From `piper.directives` of the module, none if absent. Emits an error at the
 /// module for anything malformed, and from level 1 on for a tag that no task
 /// has. A filter that matches nothing is an error of the pass that executes it.
