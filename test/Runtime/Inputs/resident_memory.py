@@ -3,7 +3,7 @@
 #
 # Runs a command with --steps 2 and with --steps 50 and compares the largest resident
 # memory of the processes: resident_memory.py ALLOWED-KIB COMMAND... Where the system puts
-# things differs by some pages from run to run, so the smallest of up to six runs of each counts: memory that
+# things differs by some pages from run to run, so the smallest of up to twelve runs of each counts: memory that
 # grows with steps grows in every one of them.
 
 import os
@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 
-ROUNDS = 6
+ROUNDS = 12
 
 
 def resident_kib(command, steps):
