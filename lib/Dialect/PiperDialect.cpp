@@ -86,10 +86,9 @@ static LogicalResult verifyDims(Operation *op, StringRef kind, StringRef name,
                              << "' to be a tensor but got " << type;
   int64_t expected = tensor.getRank() - (hasMicroBatches ? 1 : 0);
   if (!dims.empty() && static_cast<int64_t>(dims.size()) != expected)
-    return op->emitOpError()
-           << "expects " << kind << " '" << name << "' of type " << type
-           << " to have " << expected << " dimension names but got "
-           << dims.size();
+    return op->emitOpError() << "expects " << kind << " '" << name
+                             << "' of type " << type << " to have " << expected
+                             << " dimension names but got " << dims.size();
   return success();
 }
 

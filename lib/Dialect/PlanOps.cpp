@@ -58,8 +58,8 @@ static LogicalResult verifyInto(TaskOp task) {
     if (!isa<FloatType, IntegerType>(
             getLocalTensor(operand.getType()).getElementType()) ||
         getLocalTensor(operand.getType()).getElementType().isInteger(1))
-      return task.emitOpError() << "cannot add up values of type "
-                                << operand.getType();
+      return task.emitOpError()
+             << "cannot add up values of type " << operand.getType();
   }
   return success();
 }
@@ -89,8 +89,7 @@ static LogicalResult verifyCoordinates(TaskOp task) {
     if (on.empty() && !task->getResults().empty())
       return task.emitOpError()
              << "expects results with coordinates, as operand #"
-             << operand.getOperandNumber() << " is "
-             << operand.get().getType();
+             << operand.getOperandNumber() << " is " << operand.get().getType();
   }
   return success();
 }

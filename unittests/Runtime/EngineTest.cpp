@@ -88,11 +88,16 @@ struct Case {
 
 static const Case cases[] = {
     {"gpipe", 1, 1, 4},
-    {"gpipe", 2, 1, 4},      {"1f1b", 2, 1, 4},
-    {"1f1b", 4, 1, 8},       {"eager_1f1b", 4, 1, 8},
-    {"looped_bfs", 2, 2, 4}, {"interleaved_1f1b", 2, 2, 4},
-    {"zb_h1", 2, 1, 4},      {"zb_h2", 4, 1, 8},
-    {"zbv", 2, 2, 4},        {"dualpipe", 2, 2, 4},
+    {"gpipe", 2, 1, 4},
+    {"1f1b", 2, 1, 4},
+    {"1f1b", 4, 1, 8},
+    {"eager_1f1b", 4, 1, 8},
+    {"looped_bfs", 2, 2, 4},
+    {"interleaved_1f1b", 2, 2, 4},
+    {"zb_h1", 2, 1, 4},
+    {"zb_h2", 4, 1, 8},
+    {"zbv", 2, 2, 4},
+    {"dualpipe", 2, 2, 4},
     {"dualpipe", 4, 2, 8},
 };
 

@@ -22,9 +22,8 @@ constexpr size_t kMaxResultDigits = 6;
 /// Opens `path` ("-" is standard input) and refuses a text whose brackets nest
 /// deeper than kMaxNesting: MLIR's parser recurses once for each level and
 /// would overflow its stack. Refuses a result number of more than
-/// kMaxResultDigits digits as well, as many entries of a list in that parser. On
-/// failure returns null and sets `error` to one
-/// line with the place.
+/// kMaxResultDigits digits as well, as many entries of a list in that parser.
+/// On failure returns null and sets `error` to one line with the place.
 std::unique_ptr<llvm::MemoryBuffer> openSource(llvm::StringRef path,
                                                std::string &error);
 

@@ -14,8 +14,8 @@
 
 namespace piper::rt {
 
-/// Writes the parameters by name, atomically. Metadata: "format" = "pt" (row-major
-/// tensors, which other readers ask for) and "piper" = "parameters".
+/// Writes the parameters by name, atomically. Metadata: "format" = "pt"
+/// (row-major tensors, which other readers ask for) and "piper" = "parameters".
 Status saveParameters(const Executor &executor, const std::string &path);
 /// Writes all state: also "NAME.m", "NAME.v", "iteration", "update", "seed".
 /// Metadata "piper" = "state".
