@@ -154,9 +154,11 @@ Result<TrainSummary> piper::rt::train(Executor &executor, BatchSource &source,
   }
   summary.recentLoss = recent.mean();
   if (!deviceMs.empty()) {
-    auto middle = deviceMs.begin() + int64_t(deviceMs.size() / 2);
-    std::nth_element(deviceMs.begin(), middle, deviceMs.end());
-    summary.medianDeviceMs = *middle;
+    std::sort(deviceMs.begin(), deviceMs.end());
+    size_t half = deviceMs.size() / 2;
+    summary.medianDeviceMs = deviceMs.size() % 2
+                                 ? deviceMs[half]
+                                 : (deviceMs[half - 1] + deviceMs[half]) / 2;
   }
   PIPER_RETURN_IF_ERROR(log.finish());
   return summary;

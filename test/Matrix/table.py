@@ -74,7 +74,7 @@ def main():
         "those of one device with as many micro-batches.",
         "",
         "Micro-batches 1, 2, 3, 4, 6, 8, 12 of a batch of 24; recomputation of no, all and one segment; the models " + ", ".join(MODELS) + "",
-        "(`test/Matrix`; eight coordinates with the first two). A number is combinations that MATCH; after a slash those that are refused, by the rule below.",
+        "(`test/Matrix`; eight coordinates with the first two). `cells.py` there lists the combinations and the tool `piper-check-cells` runs them. A number is combinations that MATCH; after a slash those that are refused, by the rule below.",
         "",
         "| schedule | chunks | " + " | ".join(f"P = {p}" for p in ranks) + " |",
         "|---|---|" + "---|" * len(ranks),
