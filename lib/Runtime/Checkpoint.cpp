@@ -21,11 +21,6 @@ static Status save(const Executor &executor, const std::string &path,
       tensors.push_back({tensor.name, fileTypeOf(tensor.type.element),
                          tensor.type.shape, executor.stateData(int(s))});
   }
-  // The file does not depend on how the plan was cut.
-  std::sort(tensors.begin(), tensors.end(),
-            [](const TensorToWrite &a, const TensorToWrite &b) {
-              return a.name < b.name;
-            });
   return writeSafetensors(
       path, std::move(tensors),
       {{"format", "pt"}, {"piper", parametersOnly ? "parameters" : "state"}});

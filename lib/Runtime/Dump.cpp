@@ -8,7 +8,6 @@
 #include "FloatConversion.h"
 #include "Piper/Runtime/Safetensors.h"
 
-#include <algorithm>
 #include <cstring>
 #include <list>
 
@@ -38,14 +37,6 @@ static std::vector<float> widen(const std::byte *data, int64_t count) {
   return values;
 }
 
-/// Files of equal tensors are equal, however the step was distributed.
-static void sortByName(std::vector<TensorToWrite> &tensors) {
-  std::sort(tensors.begin(), tensors.end(),
-            [](const TensorToWrite &a, const TensorToWrite &b) {
-              return a.name < b.name;
-            });
-}
-
 Status piper::rt::dumpGradients(const Executor &executor, int index,
                                 const std::string &path) {
   const EntryPoint &entry = executor.entry(index);
@@ -65,7 +56,6 @@ Status piper::rt::dumpGradients(const Executor &executor, int index,
     tensors.push_back(
         {gradient.name, FileType::F32, type.shape, widened.back().data()});
   }
-  sortByName(tensors);
   return writeSafetensors(path, std::move(tensors), {{"piper", "gradients"}});
 }
 
@@ -78,6 +68,5 @@ Status piper::rt::dumpOutputs(const Executor &executor, int index,
     tensors.push_back({output.name, fileTypeOf(type.element), type.shape,
                        executor.valueData(index, output.value)});
   }
-  sortByName(tensors);
   return writeSafetensors(path, std::move(tensors), {{"piper", "outputs"}});
 }

@@ -6,7 +6,6 @@
 #include "Piper/Runtime/Run.h"
 
 #include "Piper/Runtime/CheckPlan.h"
-#include "Piper/Runtime/CheckProgram.h"
 #include "Piper/Runtime/Checkpoint.h"
 #include "Piper/Runtime/Compare.h"
 #include "Piper/Runtime/Dump.h"
@@ -228,9 +227,7 @@ Status piper::rt::runPlan(Plan plan, const RunOptions &options,
   PIPER_RETURN_IF_ERROR(checkRunOptions(options));
   // What is said of a plan that would be refused is of no use.
   if (options.info || options.memory || options.simulate)
-    PIPER_RETURN_IF_ERROR(plan.programs.size() > 1
-                              ? checkPlan(plan)
-                              : checkProgram(plan.programs.front()));
+    PIPER_RETURN_IF_ERROR(checkPlan(plan));
   PIPER_RETURN_IF_ERROR(printReports(plan, options, out));
   bool saves = !options.save.empty() || !options.saveState.empty();
   if (!hasData(options) && !options.generate && !saves)

@@ -69,10 +69,12 @@ Status piper::rt::writeSafetensors(
     const std::string &path, std::vector<TensorToWrite> tensors,
     const std::map<std::string, std::string> &metadata) {
   PIPER_RETURN_IF_ERROR(checkNames(path, tensors));
-  std::stable_sort(tensors.begin(), tensors.end(),
-                   [](const TensorToWrite &a, const TensorToWrite &b) {
-                     return fileTypeBytes(a.type) > fileTypeBytes(b.type);
-                   });
+  std::sort(tensors.begin(), tensors.end(),
+            [](const TensorToWrite &a, const TensorToWrite &b) {
+              int64_t sizeA = fileTypeBytes(a.type);
+              int64_t sizeB = fileTypeBytes(b.type);
+              return sizeA != sizeB ? sizeA > sizeB : a.name < b.name;
+            });
   Result<std::string> header = makeHeader(path, tensors, metadata);
   if (!header.ok())
     return header.takeStatus();

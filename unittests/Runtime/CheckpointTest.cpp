@@ -123,7 +123,7 @@ TEST_F(CheckpointTest, WhatDoesNotFitChangesNothing) {
             "  note: missing: 'w', 'iteration', 'update', 'seed'\n"
             "  note: unknown: 'x'");
   EXPECT_EQ(error({w, {"transformer.w", FileType::F32, {3, 2}, data.data()}}),
-            "'w' and 'transformer.w' both stand for 'w'");
+            "'transformer.w' and 'w' both stand for 'w'");
   int64_t negative = -1, zero = 0;
   EXPECT_EQ(error({w,
                    {"w.v", FileType::F32, {3, 2}, data.data()},

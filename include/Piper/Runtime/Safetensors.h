@@ -86,7 +86,8 @@ struct TensorToWrite {
 };
 
 /// Replaces the file `path` as a whole (AtomicFile). Tensors are stored by
-/// descending element size, so that each is aligned to it.
+/// descending element size, so that each is aligned to it, then by name, so
+/// that files of equal tensors are equal however the step was distributed.
 Status writeSafetensors(const std::string &path,
                         std::vector<TensorToWrite> tensors,
                         const std::map<std::string, std::string> &metadata);
