@@ -83,6 +83,10 @@ def start(args, threads, folder):
         Worker("products alone",
                [binaries / "piper-bench-products", *values.values(), threads],
                threads, args.passive)]
+    if args.against:
+        workers.insert(1, Worker("Piper, the other build",
+                                 [args.against / "bin" / "piper-bench-step", model, options, data],
+                                 threads, args.passive))
     peer = os.environ.get("PIPER_PYTHON")
     if peer:
         command = [peer, HERE / "torch_step.py", "--threads", threads, "--data", data]
@@ -145,6 +149,8 @@ def cpu_name():
 def main():
     parser = argparse.ArgumentParser(description="times Piper's step against its products and PyTorch's step")
     parser.add_argument("--build", type=Path, default=HERE.parents[1] / "build")
+    parser.add_argument("--against", type=Path, metavar="BUILD",
+                        help="another build of Piper, of an older commit for example, as a worker too")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--kernels", type=int, default=3, metavar="STEPS",
