@@ -10,7 +10,7 @@ set(piper_libraries PiperSchedule PiperRuntimeSupport PiperRuntimeCPU PiperRunti
 set(piper_tools piper-schedule)
 if(NOT PIPER_RUNTIME_ONLY)
   list(APPEND piper_libraries
-    PiperMLIR PiperDialect PiperSharding PiperTarget PiperTransforms PiperDriver PiperModels)
+    PiperMLIR PiperDialect PiperSharding PiperTarget PiperTransforms PiperCommandLine PiperDriver PiperModels)
   list(APPEND piper_tools
     piper-model piper-opt piper-run piper-lsp-server piper-reduce)
 endif()

@@ -34,7 +34,7 @@ else()
     MLIRIR MLIRParser MLIRAsmParser MLIRBytecodeReader MLIRBytecodeWriter
     MLIRFuncDialect MLIRPass MLIRTransforms MLIRTransformUtils MLIRSupport
     MLIRDialectUtils MLIRRemarkStreamer MLIRDebug)
-  piper_make_static(${PIPER_MLIR_LIBS} MLIROptLib MLIRLspServerLib MLIRReduceLib MLIRReduce)
+  piper_make_static(${PIPER_MLIR_LIBS} MLIROptLib MLIRLspServerLib MLIRReduce)
   target_link_libraries(PiperMLIR INTERFACE ${PIPER_MLIR_LIBS})
   add_link_options(-Wl,--gc-sections -static-libstdc++ -static-libgcc)
   add_compile_options(-ffunction-sections -fdata-sections)

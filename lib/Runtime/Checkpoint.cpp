@@ -12,7 +12,8 @@
 using namespace piper::rt;
 
 static Status save(const Executor &executor, const std::string &path,
-                   bool parametersOnly) {
+                   bool parametersOnly,
+                   std::map<std::string, std::string> metadata) {
   std::vector<TensorToWrite> tensors;
   const Program &program = executor.program();
   for (size_t s = 0; s < program.state.size(); ++s) {
@@ -21,18 +22,24 @@ static Status save(const Executor &executor, const std::string &path,
       tensors.push_back({tensor.name, fileTypeOf(tensor.type.element),
                          tensor.type.shape, executor.stateData(int(s))});
   }
-  return writeSafetensors(
-      path, std::move(tensors),
-      {{"format", "pt"}, {"piper", parametersOnly ? "parameters" : "state"}});
+  metadata["format"] = "pt";
+  metadata["piper"] = parametersOnly ? "parameters" : "state";
+  return writeSafetensors(path, std::move(tensors), metadata);
 }
 
 Status piper::rt::saveParameters(const Executor &executor,
                                  const std::string &path) {
-  return save(executor, path, /*parametersOnly=*/true);
+  return save(executor, path, /*parametersOnly=*/true, {});
 }
 
-Status piper::rt::saveState(const Executor &executor, const std::string &path) {
-  return save(executor, path, /*parametersOnly=*/false);
+Status piper::rt::saveState(const Executor &executor, const std::string &path,
+                            const std::optional<DataPosition> &position) {
+  std::map<std::string, std::string> metadata;
+  if (position)
+    metadata = {{"position", std::to_string(position->value)},
+                {"position_unit", unitName(position->unit)},
+                {"position_after", position->batches}};
+  return save(executor, path, /*parametersOnly=*/false, std::move(metadata));
 }
 
 static uint64_t checksum(const std::byte *data, int64_t bytes) {

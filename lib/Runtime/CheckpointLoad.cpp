@@ -51,6 +51,7 @@ public:
     for (const Tensor &tensor : file.tensors())
       PIPER_RETURN_IF_ERROR(place(tensor));
     PIPER_RETURN_IF_ERROR(check());
+    PIPER_RETURN_IF_ERROR(readPosition());
     for (size_t s = 0; s < sources.size(); ++s)
       if (sources[s]) {
         PIPER_RETURN_IF_ERROR(file.read(
@@ -185,6 +186,35 @@ private:
     return Status::success();
   }
 
+  /// Where the data goes on.
+  Status readPosition() {
+    using Unit = DataPosition::Unit;
+    auto entry = [&](const char *name) {
+      auto it = file.metadata().find(name);
+      return it == file.metadata().end() ? "" : it->second;
+    };
+    std::string text = entry("position"), unit = entry("position_unit");
+    if (entry("piper") != "state" || (text.empty() && unit.empty()))
+      return Status::success();
+    bool isNumber = !text.empty() && text.size() <= 18 &&
+                    text.find_first_not_of("0123456789") == std::string::npos;
+    if (!isNumber)
+      return Status::error("'" + file.path() +
+                           "': metadata 'position' expects a number from 0 "
+                           "but got " +
+                           quote(text));
+    for (Unit known : {Unit::Tokens, Unit::Rows})
+      if (unit == unitName(known))
+        result.position =
+            DataPosition{known, std::stoll(text), entry("position_after")};
+    if (!result.position)
+      return Status::error("'" + file.path() +
+                           "': metadata 'position_unit' expects 'token' or "
+                           "'row' but got " +
+                           quote(unit));
+    return Status::success();
+  }
+
   LoadReport report() {
     for (size_t s = 0; s < sources.size(); ++s)
       if (sources[s])
@@ -203,7 +233,12 @@ private:
       result.text +=
           " (iteration " + std::to_string(executor.counter("iteration", 0)) +
           ", update " + std::to_string(executor.counter("update", 0)) +
-          ", seed " + std::to_string(executor.counter("seed", 0)) + ")";
+          ", seed " + std::to_string(executor.counter("seed", 0)) +
+          (result.position
+               ? std::string(", ") + unitName(result.position->unit) + " " +
+                     std::to_string(result.position->value)
+               : "") +
+          ")";
     else
       result.text += "; moments and counters start anew";
     return result;

@@ -6,6 +6,7 @@
 #include "Piper/Runtime/Compare.h"
 
 #include "Piper/Runtime/Dump.h"
+#include "Piper/Runtime/Report.h"
 #include "Piper/Runtime/Step.h"
 
 #include <algorithm>
@@ -27,9 +28,7 @@ static std::string describeIndex(const TensorType &type, int64_t flat) {
 }
 
 static std::string formatNumber(double value) {
-  char text[40];
-  std::snprintf(text, sizeof(text), "%.9g", value);
-  return text;
+  return piper::rt::formatNumber("%.9g", value);
 }
 
 /// Whether the plan updates parameters by AdamW.

@@ -6,6 +6,7 @@
 #include "Piper/Runtime/Generate.h"
 
 #include "Piper/Runtime/Random.h"
+#include "Piper/Runtime/Report.h"
 #include "Piper/Runtime/Step.h"
 
 #include <algorithm>
@@ -133,7 +134,7 @@ Status piper::rt::generate(Executor &executor, const GenerateOptions &options,
     return Status::error("expects a prompt of at least one byte");
   if (!std::isfinite(options.temperature) || options.temperature < 0)
     return Status::error("expects a temperature of 0 or more but got " +
-                         std::to_string(options.temperature));
+                         formatNumber("%f", options.temperature));
   Predictor predictor(executor);
   PIPER_RETURN_IF_ERROR(predictor.bind());
   for (unsigned char byte : options.prompt)

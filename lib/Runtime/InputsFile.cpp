@@ -28,13 +28,18 @@ public:
   Status bind(const EntryPoint &entry, const std::vector<IndexLimit> &limits);
   Status fill(int64_t iteration,
               const std::vector<MutableBytes> &buffers) override;
-  int64_t count() const override { return steps; }
+  int64_t count() const override {
+    return std::max<int64_t>(steps - begin + resumed, 0);
+  }
+  Status resume(int64_t iteration, const DataPosition &position) override;
+  DataPosition position(int64_t iteration) const override;
   const std::string &path() const override { return file.path(); }
 
 private:
   Status bindInput(const EntryPoint &entry, const Binding &binding,
                    const IndexLimit &limit);
-  Status checkIndices(const FileInput &input, int64_t iteration,
+  std::string batches() const;
+  Status checkIndices(const FileInput &input, int64_t step,
                       const void *data) const;
   Status fail(const std::string &message) const {
     return Status::error("'" + path() + "': " + message);
@@ -43,6 +48,11 @@ private:
   SafetensorsFile file;
   std::vector<FileInput> inputs;
   int64_t steps = -1;
+  /// Of a batch: the size of the dimension "batch", or 1 where none has it.
+  int64_t rows = 1;
+  /// Batch `resumed` is part `begin` of the file.
+  int64_t resumed = 0;
+  int64_t begin = 0;
 };
 } // namespace
 
@@ -70,6 +80,9 @@ Status InputsFile::bindInput(const EntryPoint &entry, const Binding &binding,
                 " steps but the tensors before it have " +
                 std::to_string(steps));
   steps = tensor->shape[0];
+  for (size_t d = 0; d < binding.dims.size(); ++d)
+    if (binding.dims[d] == "batch")
+      rows = std::max<int64_t>(type.shape[d], 1);
   inputs.push_back({tensor, type, limit});
   return Status::success();
 }
@@ -101,7 +114,7 @@ static int64_t findRefused(const IndexLimit &limit, const void *data,
   return -1;
 }
 
-Status InputsFile::checkIndices(const FileInput &input, int64_t iteration,
+Status InputsFile::checkIndices(const FileInput &input, int64_t step,
                                 const void *data) const {
   int64_t count = input.type.numElements();
   bool isShort = input.type.element == ElementType::I32;
@@ -112,25 +125,51 @@ Status InputsFile::checkIndices(const FileInput &input, int64_t iteration,
   int64_t value = isShort ? static_cast<const int32_t *>(data)[at]
                           : static_cast<const int64_t *>(data)[at];
   return fail("tensor '" + input.tensor->name + "': element " +
-              std::to_string(at) + " of step " + std::to_string(iteration) +
-              " is " + std::to_string(value) + " but the program has " +
+              std::to_string(at) + " of step " + std::to_string(step) + " is " +
+              std::to_string(value) + " but the program has " +
               (input.limit.negativeIsError ? "0 to " : "labels up to ") +
               std::to_string(input.limit.below - 1));
 }
 
+std::string InputsFile::batches() const {
+  return "batches of " + std::to_string(rows) + (rows == 1 ? " row" : " rows");
+}
+
+Status InputsFile::resume(int64_t iteration, const DataPosition &position) {
+  if (position.unit != DataPosition::Unit::Rows)
+    return Status::success();
+  std::string where = "after " + position.batches + " the next row is number " +
+                      std::to_string(position.value);
+  if (position.value % rows != 0)
+    return fail(where + ", which lies inside of " + batches() +
+                ": expects a multiple of " + std::to_string(rows));
+  if (position.value / rows > steps)
+    return fail(where + ", but it has " + std::to_string(steps) + " steps of " +
+                batches());
+  resumed = iteration;
+  begin = position.value / rows;
+  return Status::success();
+}
+
+DataPosition InputsFile::position(int64_t iteration) const {
+  return {DataPosition::Unit::Rows, (iteration - resumed + begin) * rows,
+          batches()};
+}
+
 Status InputsFile::fill(int64_t iteration,
                         const std::vector<MutableBytes> &buffers) {
-  if (iteration < 0 || iteration >= steps)
+  int64_t step = iteration - resumed + begin;
+  if (step < 0 || step >= steps)
     return fail("it has " + std::to_string(steps) +
-                " steps and none of number " + std::to_string(iteration));
+                " steps and none of number " + std::to_string(step));
   for (size_t i = 0; i < inputs.size(); ++i) {
     const FileInput &input = inputs[i];
     int64_t count = input.type.numElements();
-    PIPER_RETURN_IF_ERROR(file.read(*input.tensor, iteration * count, count,
+    PIPER_RETURN_IF_ERROR(file.read(*input.tensor, step * count, count,
                                     input.type.element, buffers[i].data));
     if (input.type.element == ElementType::I32 ||
         input.type.element == ElementType::I64)
-      PIPER_RETURN_IF_ERROR(checkIndices(input, iteration, buffers[i].data));
+      PIPER_RETURN_IF_ERROR(checkIndices(input, step, buffers[i].data));
   }
   return Status::success();
 }

@@ -5,6 +5,8 @@
 
 #include "Progress.h"
 
+#include "Piper/Runtime/Report.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -34,12 +36,7 @@ std::string piper::rt::formatDuration(double seconds) {
 
 /// Four decimals, or four digits where these would fill the line.
 static std::string formatLoss(double loss) {
-  if (std::isnan(loss))
-    return "nan";
-  char text[32];
-  std::snprintf(text, sizeof(text), std::abs(loss) < 1e6 ? "%.4f" : "%.4g",
-                loss);
-  return text;
+  return formatNumber(std::abs(loss) < 1e6 ? "%.4f" : "%.4g", loss);
 }
 
 Progress::~Progress() {
@@ -71,7 +68,8 @@ void Progress::print(const StepResult &result) {
                            static_cast<long long>(first + steps),
                            formatLoss(result.loss).c_str());
   auto add = [&](const char *format, double value) {
-    size += std::snprintf(text + size, sizeof(text) - size, format, value);
+    size += std::snprintf(text + size, sizeof(text) - size, "%s",
+                          formatNumber(format, value).c_str());
   };
   if (result.gradNorm)
     add("  grad norm %.3g", *result.gradNorm);

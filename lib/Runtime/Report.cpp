@@ -8,6 +8,7 @@
 #include "Piper/Runtime/CheckProgram.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <set>
 
@@ -19,6 +20,14 @@ std::string piper::rt::formatCount(int64_t count) {
   for (int64_t at = int64_t(digits.size()) - 3; at > start; at -= 3)
     digits.insert(at, ",");
   return digits;
+}
+
+std::string piper::rt::formatNumber(const char *format, double value) {
+  char text[352]; // the largest double has 309 digits
+  // The sign of a NaN says which instruction made it, and nothing else.
+  std::snprintf(text, sizeof(text), format,
+                std::isnan(value) ? std::abs(value) : value);
+  return text;
 }
 
 std::string piper::rt::formatBytes(int64_t bytes) {

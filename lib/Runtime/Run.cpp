@@ -59,12 +59,22 @@ static Status setClock(const RunOptions &options, ExecutorOptions &executor) {
   return Status::success();
 }
 
-static Result<std::unique_ptr<Executor>>
-makeExecutor(Plan plan, const RunOptions &options, std::ostream *log) {
+namespace {
+/// An executor with the state that a run begins with.
+struct Start {
+  std::unique_ptr<Executor> executor;
+  /// Where the data goes on, if a file of state says so.
+  std::optional<DataPosition> position;
+};
+} // namespace
+
+static Result<Start> makeStart(Plan plan, const RunOptions &options,
+                               std::ostream *log) {
   ExecutorOptions executorOptions;
   executorOptions.poison = options.poison;
   executorOptions.timing = !options.trace.empty();
-  executorOptions.deadlineSeconds = options.deadline;
+  if (options.deadline)
+    executorOptions.deadlineSeconds = *options.deadline;
   executorOptions.delayMilliseconds = options.delays;
   executorOptions.delaySeed = options.seed;
   PIPER_RETURN_IF_ERROR(setClock(options, executorOptions));
@@ -72,10 +82,12 @@ makeExecutor(Plan plan, const RunOptions &options, std::ostream *log) {
       Executor::create(std::move(plan), executorOptions);
   if (!executor.ok())
     return executor.takeStatus();
-  (*executor)->initializeState(options.seed);
+  Start start;
+  start.executor = std::move(*executor);
+  start.executor->initializeState(options.seed);
   if (options.load.empty())
-    return executor;
-  Result<LoadReport> report = loadCheckpoint(**executor, options.load);
+    return start;
+  Result<LoadReport> report = loadCheckpoint(*start.executor, options.load);
   if (!report.ok())
     return report.takeStatus();
   if (log) {
@@ -83,15 +95,25 @@ makeExecutor(Plan plan, const RunOptions &options, std::ostream *log) {
     for (const std::string &note : report->notes)
       *log << "  " << note << std::endl;
   }
-  return executor;
+  start.position = std::move(report->position);
+  return start;
+}
+
+/// The batches of training, from where the state says on.
+static Result<std::unique_ptr<BatchSource>>
+openTraining(const Start &start, const RunOptions &options) {
+  Result<std::unique_ptr<BatchSource>> source =
+      openSource(*start.executor, "train", options);
+  if (source.ok() && start.position)
+    PIPER_RETURN_IF_ERROR((*source)->resume(
+        start.executor->counter("iteration", 0), *start.position));
+  return source;
 }
 
 static void printLoss(std::ostream &out, const char *what, double loss) {
-  char text[64];
-  std::snprintf(text, sizeof(text),
-                std::abs(loss) < 1e6 ? "%s loss %.6f" : "%s loss %.6g", what,
-                loss);
-  out << text << std::endl;
+  out << what << " loss "
+      << formatNumber(std::abs(loss) < 1e6 ? "%.6f" : "%.6g", loss)
+      << std::endl;
 }
 
 static void printDeviceTime(std::ostream &out, double milliseconds,
@@ -156,11 +178,11 @@ static Status printTimetable(const Plan &plan, const RunOptions &options,
   return Status::success();
 }
 
-static Status runTraining(Executor &executor, const RunOptions &options,
+static Status runTraining(Start &start, const RunOptions &options,
                           std::ostream &out, std::ostream &log) {
+  Executor &executor = *start.executor;
   const Program &program = executor.program();
-  Result<std::unique_ptr<BatchSource>> source =
-      openSource(executor, "train", options);
+  Result<std::unique_ptr<BatchSource>> source = openTraining(start, options);
   if (!source.ok())
     return source.takeStatus();
   int entry = executor.findEntry("train");
@@ -171,7 +193,7 @@ static Status runTraining(Executor &executor, const RunOptions &options,
       countSteps(options, **source, executor.counter("iteration", 0));
   trainOptions.metricsPath = options.metrics;
   trainOptions.tracePath = options.trace;
-  trainOptions.stopOnNonfinite = options.onNonfinite == "stop";
+  trainOptions.stopOnNonfinite = options.onNonfinite.value_or("skip") == "stop";
   trainOptions.log = &log;
   trainOptions.terminal = options.terminal;
   PIPER_RETURN_IF_ERROR(printTimetable(executor.plan(), options, log));
@@ -180,6 +202,8 @@ static Status runTraining(Executor &executor, const RunOptions &options,
   if (!summary.ok())
     return summary.takeStatus();
   endMeasure(executor, options, entry, out);
+  start.position =
+      (*source)->position(executor.counter("iteration", summary->steps));
   if (summary->steps > 0 && !options.dumpGradients.empty())
     PIPER_RETURN_IF_ERROR(
         dumpGradients(executor, entry, options.dumpGradients));
@@ -230,16 +254,16 @@ Status piper::rt::runPlan(Plan plan, const RunOptions &options,
     PIPER_RETURN_IF_ERROR(checkPlan(plan));
   PIPER_RETURN_IF_ERROR(printReports(plan, options, out));
   bool saves = !options.save.empty() || !options.saveState.empty();
-  if (!hasData(options) && !options.generate && !saves)
+  // With a report alone a file to load is checked all the same.
+  if (!hasData(options) && !options.generate && !saves && options.load.empty())
     return Status::success();
-  Result<std::unique_ptr<Executor>> made =
-      makeExecutor(std::move(plan), options, &log);
-  if (!made.ok())
-    return made.takeStatus();
-  Executor &executor = **made;
+  Result<Start> start = makeStart(std::move(plan), options, &log);
+  if (!start.ok())
+    return start.takeStatus();
+  Executor &executor = *start->executor;
   GenerateOptions generateOptions;
-  generateOptions.prompt = options.prompt;
-  generateOptions.temperature = options.temperature;
+  generateOptions.prompt = options.prompt.value_or("\n");
+  generateOptions.temperature = options.temperature.value_or(0.8);
   generateOptions.seed = options.seed;
   // Before the training that would be lost: of no bytes it only checks.
   if (options.generate)
@@ -247,15 +271,16 @@ Status piper::rt::runPlan(Plan plan, const RunOptions &options,
   if (options.eval)
     PIPER_RETURN_IF_ERROR(runEval(executor, options, out));
   else if (hasData(options))
-    PIPER_RETURN_IF_ERROR(runTraining(executor, options, out, log));
+    PIPER_RETURN_IF_ERROR(runTraining(*start, options, out, log));
   if (!options.save.empty())
     PIPER_RETURN_IF_ERROR(saveParameters(executor, options.save));
   if (!options.saveState.empty())
-    PIPER_RETURN_IF_ERROR(saveState(executor, options.saveState));
+    PIPER_RETURN_IF_ERROR(
+        saveState(executor, options.saveState, start->position));
   if (!options.generate)
     return Status::success();
   generateOptions.count = *options.generate;
-  out << options.prompt << std::flush;
+  out << generateOptions.prompt << std::flush;
   PIPER_RETURN_IF_ERROR(generate(executor, generateOptions, out));
   out << std::endl;
   return Status::success();
@@ -264,34 +289,33 @@ Status piper::rt::runPlan(Plan plan, const RunOptions &options,
 Status piper::rt::runComparison(Plan plan, Plan oracle,
                                 const RunOptions &options, std::ostream &out) {
   PIPER_RETURN_IF_ERROR(checkRunOptions(options));
-  std::string flag = trainingFlag(options);
+  std::vector<std::string> flags = trainingFlags(options);
   if (options.eval)
-    flag = "--eval";
+    flags = {"--eval"};
   if (options.generate)
-    flag = "--generate";
-  if (!flag.empty())
-    return Status::error(flag + " cannot be given with --oracle");
+    flags = {"--generate"};
+  if (!flags.empty())
+    return Status::error(flags.front() + " cannot be given with --oracle");
   if (!hasData(options))
     return Status::error("--oracle needs --data or --inputs");
-  std::unique_ptr<Executor> executors[2];
+  Start starts[2];
   std::unique_ptr<BatchSource> sources[2];
   Plan *plans[2] = {&plan, &oracle};
   for (int i = 0; i < 2; ++i) {
-    Result<std::unique_ptr<Executor>> made =
-        makeExecutor(std::move(*plans[i]), options, nullptr);
+    Result<Start> made = makeStart(std::move(*plans[i]), options, nullptr);
     if (!made.ok())
       return made.takeStatus();
-    executors[i] = std::move(*made);
+    starts[i] = std::move(*made);
     Result<std::unique_ptr<BatchSource>> source =
-        openSource(*executors[i], "train", options);
+        openTraining(starts[i], options);
     if (!source.ok())
       return source.takeStatus();
     sources[i] = std::move(*source);
   }
   CompareOptions compareOptions;
-  compareOptions.steps =
-      countSteps(options, *sources[0], executors[0]->counter("iteration", 0));
+  compareOptions.steps = countSteps(
+      options, *sources[0], starts[0].executor->counter("iteration", 0));
   compareOptions.out = &out;
-  return compare(*executors[0], *sources[0], *executors[1], *sources[1],
-                 compareOptions);
+  return compare(*starts[0].executor, *sources[0], *starts[1].executor,
+                 *sources[1], compareOptions);
 }

@@ -5,12 +5,11 @@
 
 #include "RunOptions.h"
 
+#include "Piper/Runtime/CommandFiles.h"
 #include "Piper/Runtime/Data.h"
-#include "Piper/Runtime/Files.h"
+#include "Piper/Runtime/Report.h"
 
 #include <cmath>
-#include <filesystem>
-#include <set>
 
 using namespace piper::rt;
 
@@ -18,22 +17,45 @@ bool piper::rt::hasData(const RunOptions &options) {
   return !options.data.empty() || !options.inputs.empty();
 }
 
-std::string piper::rt::trainingFlag(const RunOptions &options) {
-  if (!options.save.empty())
-    return "--save";
-  if (!options.saveState.empty())
-    return "--save-state";
-  if (!options.dumpGradients.empty())
-    return "--dump-gradients";
-  if (!options.dumpOutputs.empty())
-    return "--dump-outputs";
-  if (!options.metrics.empty())
-    return "--metrics";
-  if (!options.clock.empty())
-    return "--clock";
-  if (!options.trace.empty())
-    return "--trace";
-  return "";
+std::vector<std::string> piper::rt::trainingFlags(const RunOptions &options) {
+  std::vector<std::string> flags;
+  auto add = [&](const char *flag, bool isSet) {
+    if (isSet)
+      flags.push_back(flag);
+  };
+  add("--save", !options.save.empty());
+  add("--save-state", !options.saveState.empty());
+  add("--dump-gradients", !options.dumpGradients.empty());
+  add("--dump-outputs", !options.dumpOutputs.empty());
+  add("--metrics", !options.metrics.empty());
+  add("--clock", !options.clock.empty());
+  add("--trace", !options.trace.empty());
+  add("--on-nonfinite", options.onNonfinite.has_value());
+  return flags;
+}
+
+/// What a run without data can do with a flag of training: a state that is
+/// loaded is saved again, a simulation traced.
+static bool needsNoData(const std::string &flag, const RunOptions &options) {
+  if (flag == "--save" || flag == "--save-state")
+    return !options.load.empty();
+  return flag == "--trace" && options.simulate;
+}
+
+/// Flags that nothing would heed.
+static Status checkIdleFlags(const RunOptions &options) {
+  for (auto [flag, isSet] :
+       {std::pair("--prompt", options.prompt.has_value()),
+        std::pair("--temperature", options.temperature.has_value())})
+    if (isSet && !options.generate)
+      return Status::error(std::string(flag) + " needs --generate");
+  for (auto [flag, isSet] :
+       {std::pair("--poison", options.poison),
+        std::pair("--deadline", options.deadline.has_value())})
+    if (isSet && !hasData(options) && !options.generate)
+      return Status::error(std::string(flag) +
+                           " needs --data, --inputs or --generate");
+  return Status::success();
 }
 
 static Status checkCombination(const RunOptions &options) {
@@ -45,18 +67,17 @@ static Status checkCombination(const RunOptions &options) {
     return Status::error("--data needs --steps");
   if (options.steps && !hasData(options))
     return Status::error("--steps needs --data or --inputs");
-  std::string flag = trainingFlag(options);
-  if (!flag.empty() && options.eval)
-    return Status::error(flag + " cannot be given with --eval");
-  bool savesLoaded =
-      !options.load.empty() && (flag == "--save" || flag == "--save-state");
-  bool tracesSimulation = options.simulate && flag == "--trace";
-  if (!flag.empty() && !hasData(options) && !savesLoaded && !tracesSimulation)
-    return Status::error(flag + " needs --data or --inputs");
+  for (const std::string &flag : trainingFlags(options)) {
+    if (options.eval)
+      return Status::error(flag + " cannot be given with --eval");
+    if (!hasData(options) && !needsNoData(flag, options))
+      return Status::error(flag + " needs --data or --inputs");
+  }
   if (options.eval && !hasData(options))
     return Status::error("--eval needs --data or --inputs");
+  bool saves = !options.save.empty() || !options.saveState.empty();
   if (!hasData(options) && !options.generate && !options.memory &&
-      !options.info && !options.simulate && !savesLoaded)
+      !options.info && !options.simulate && !saves)
     return Status::error("there is nothing to do: expects --data or --inputs, "
                          "--generate, --simulate, --memory or --info");
   return Status::success();
@@ -71,25 +92,30 @@ static Status checkClock(const RunOptions &options) {
   return Status::success();
 }
 
-/// No file to be written is one of those that the run reads batches or costs
-/// from.
-static Status checkKeepsData(const RunOptions &options) {
+/// Nothing takes the place of what is read, or of another result; what is saved
+/// may take that of what was loaded.
+static Status checkFiles(const RunOptions &options) {
+  CommandFiles files;
+  for (const std::string &program : options.programs)
+    files.addInput(program);
   for (const std::string *read :
        {&options.data, &options.inputs, &options.costs})
-    for (const std::string *written :
-         {&options.save, &options.saveState, &options.dumpGradients,
-          &options.dumpOutputs, &options.metrics, &options.trace}) {
-      std::error_code ignored;
-      if (!read->empty() && !written->empty() &&
-          std::filesystem::equivalent(*read, *written, ignored))
-        return Status::error("'" + *read + "' would be overwritten by '" +
-                             *written + "'");
-    }
+    files.addInput(*read);
+  for (const std::string *saved : {&options.save, &options.saveState})
+    if (!saved->empty())
+      PIPER_RETURN_IF_ERROR(files.addOutput(*saved));
+  files.addInput(options.load);
+  for (const std::string *written :
+       {&options.dumpGradients, &options.dumpOutputs, &options.metrics,
+        &options.trace})
+    if (!written->empty())
+      PIPER_RETURN_IF_ERROR(files.addOutput(*written));
   return Status::success();
 }
 
 Status piper::rt::checkRunOptions(const RunOptions &options) {
   PIPER_RETURN_IF_ERROR(checkCombination(options));
+  PIPER_RETURN_IF_ERROR(checkIdleFlags(options));
   if (options.steps && *options.steps < 0)
     return Status::error("--steps: expects 0 or more but got " +
                          std::to_string(*options.steps));
@@ -101,34 +127,26 @@ Status piper::rt::checkRunOptions(const RunOptions &options) {
   if (options.generate && *options.generate < 0)
     return Status::error("--generate: expects 0 or more but got " +
                          std::to_string(*options.generate));
-  if (!std::isfinite(options.temperature) || options.temperature < 0)
+  double temperature = options.temperature.value_or(0);
+  if (!std::isfinite(temperature) || temperature < 0)
     return Status::error("--temperature: expects 0 or more but got " +
-                         std::to_string(options.temperature));
+                         formatNumber("%f", temperature));
   PIPER_RETURN_IF_ERROR(checkClock(options));
-  if (!std::isfinite(options.deadline) || options.deadline <= 0)
+  double deadline = options.deadline.value_or(1);
+  if (!std::isfinite(deadline) || deadline <= 0)
     return Status::error("--deadline: expects more than 0 seconds but got " +
-                         std::to_string(options.deadline));
+                         formatNumber("%f", deadline));
   if (!std::isfinite(options.delays) || options.delays < 0)
     return Status::error("--delays: expects 0 or more milliseconds but got " +
-                         std::to_string(options.delays));
-  if (options.onNonfinite != "skip" && options.onNonfinite != "stop")
+                         formatNumber("%f", options.delays));
+  std::string onNonfinite = options.onNonfinite.value_or("skip");
+  if (onNonfinite != "skip" && onNonfinite != "stop")
     return Status::error("--on-nonfinite: expects 'skip' or 'stop' but got '" +
-                         options.onNonfinite + "'");
+                         onNonfinite + "'");
   if (!options.tokenType.empty()) {
     Result<TokenType> type = parseTokenType(options.tokenType);
     if (!type.ok())
       return Status::error("--token-type: " + type.takeStatus().message());
   }
-  PIPER_RETURN_IF_ERROR(checkKeepsData(options));
-  std::set<std::string> paths;
-  for (const std::string *path :
-       {&options.save, &options.saveState, &options.dumpGradients,
-        &options.dumpOutputs, &options.metrics, &options.trace})
-    if (!path->empty() && !paths.insert(*path).second)
-      return Status::error("'" + *path + "' is to be written twice");
-  for (const std::string *path : {&options.save, &options.saveState,
-                                  &options.dumpGradients, &options.dumpOutputs})
-    if (!path->empty())
-      PIPER_RETURN_IF_ERROR(checkWritable(*path));
-  return Status::success();
+  return checkFiles(options);
 }

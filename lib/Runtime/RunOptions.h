@@ -9,14 +9,15 @@
 #include "Piper/Runtime/Run.h"
 
 #include <string>
+#include <vector>
 
 namespace piper::rt {
 
 /// Whether there are batches to run.
 bool hasData(const RunOptions &options);
 
-/// A flag that only a training run heeds, of those that are set; or "".
-std::string trainingFlag(const RunOptions &options);
+/// The flags that only a training run heeds, of those that are set.
+std::vector<std::string> trainingFlags(const RunOptions &options);
 
 } // namespace piper::rt
 

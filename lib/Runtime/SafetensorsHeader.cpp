@@ -33,7 +33,11 @@ public:
   std::map<std::string, std::string> metadata;
   std::string error;
 
-  bool null() override { return unexpected("null"); }
+  bool null() override {
+    // The reference has this entry optional.
+    return (place == Place::Top && currentKey == kMetadata) ||
+           unexpected("null");
+  }
   bool boolean(bool) override { return unexpected("a boolean"); }
   bool number_integer(number_integer_t value) override {
     return unexpected("the number " + std::to_string(value));
@@ -254,6 +258,10 @@ static Status checkTiling(const std::vector<Tensor> &tensors, int64_t dataStart,
 Result<SafetensorsHeader>
 piper::rt::parseSafetensorsHeader(const std::string &text, int64_t dataStart,
                                   int64_t fileBytes) {
+  // nlohmann's parser would skip a byte-order mark; others do not.
+  if (text.compare(0, 3, "\xEF\xBB\xBF") == 0)
+    return Status::error("the header begins with a byte-order mark, which is "
+                         "not JSON: write the file without it");
   HeaderHandler handler;
   if (!Json::sax_parse(text, &handler))
     return Status::error(handler.error);

@@ -78,7 +78,7 @@ Status piper::rt::writeSafetensors(
   Result<std::string> header = makeHeader(path, tensors, metadata);
   if (!header.ok())
     return header.takeStatus();
-  Result<AtomicFile> file = AtomicFile::create(path);
+  Result<OutputFile> file = OutputFile::create(path);
   if (!file.ok())
     return file.takeStatus();
   unsigned char length[8];

@@ -25,9 +25,11 @@ Result<TokenType> piper::rt::parseTokenType(const std::string &name) {
 }
 
 TokenType piper::rt::defaultTokenType(const std::string &path) {
-  bool isBin =
-      path.size() >= 4 && path.compare(path.size() - 4, 4, ".bin") == 0;
-  return isBin ? TokenType::U16 : TokenType::U8;
+  std::string end = path.substr(path.size() - std::min<size_t>(path.size(), 4));
+  std::transform(end.begin(), end.end(), end.begin(), [](unsigned char c) {
+    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
+  });
+  return end == ".bin" ? TokenType::U16 : TokenType::U8;
 }
 
 static int64_t tokenBytes(TokenType type) {
@@ -61,10 +63,14 @@ public:
   Status fill(int64_t iteration,
               const std::vector<MutableBytes> &buffers) override;
   int64_t count() const override { return -1; }
+  Status resume(int64_t iteration, const DataPosition &position) override;
+  DataPosition position(int64_t iteration) const override;
   const std::string &path() const override { return file.path(); }
 
 private:
   Status bindInput(const EntryPoint &entry, size_t index);
+  int64_t firstSequence(int64_t iteration) const;
+  std::string batches() const;
   Status checkTokens(int64_t below);
   void store(const TokenInput &input, int64_t row,
              const MutableBytes &buffer) const;
@@ -75,6 +81,9 @@ private:
   int64_t batch = -1;
   int64_t seq = 0;
   int64_t sequences = 0;
+  /// Batch `resumed` begins at sequence `begin`.
+  int64_t resumed = 0;
+  int64_t begin = 0;
   /// seq + 1 tokens as they are in the file.
   std::vector<std::byte> raw;
 };
@@ -164,10 +173,46 @@ void TokenFile::store(const TokenInput &input, int64_t row,
   }
 }
 
+/// The sequence that a batch begins with.
+int64_t TokenFile::firstSequence(int64_t iteration) const {
+  int64_t after = (iteration - resumed) % sequences;
+  // Of batches before the one that was resumed the remainder is negative.
+  return ((after * batch + begin) % sequences + sequences) % sequences;
+}
+
+std::string TokenFile::batches() const {
+  return "batches of " + std::to_string(batch) + " x " + std::to_string(seq) +
+         " tokens";
+}
+
+Status TokenFile::resume(int64_t iteration, const DataPosition &position) {
+  if (position.unit != DataPosition::Unit::Tokens)
+    return Status::success();
+  if (position.value % seq != 0)
+    return Status::error("'" + path() + "': after " + position.batches +
+                         " the next token is number " +
+                         std::to_string(position.value) +
+                         ", which lies inside a sequence of " + batches() +
+                         ": expects a multiple of " + std::to_string(seq));
+  resumed = iteration;
+  begin = position.value / seq % sequences;
+  return Status::success();
+}
+
+DataPosition TokenFile::position(int64_t iteration) const {
+  return {DataPosition::Unit::Tokens, firstSequence(iteration) * seq,
+          batches()};
+}
+
+const char *piper::rt::unitName(DataPosition::Unit unit) {
+  return unit == DataPosition::Unit::Tokens ? "token" : "row";
+}
+
 Status TokenFile::fill(int64_t iteration,
                        const std::vector<MutableBytes> &buffers) {
+  int64_t first = firstSequence(iteration);
   for (int64_t row = 0; row < batch; ++row) {
-    int64_t sequence = (iteration % sequences * batch + row) % sequences;
+    int64_t sequence = (first + row) % sequences;
     PIPER_RETURN_IF_ERROR(file.read(sequence * seq * tokenBytes(type),
                                     int64_t(raw.size()), raw.data()));
     for (const TokenInput &input : inputs)

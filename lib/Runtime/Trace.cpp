@@ -101,15 +101,15 @@ void TraceFile::addRank(int rank, const Program &program,
 
 Result<TraceFile> TraceFile::open(const std::string &path, const Plan &plan,
                                   const std::string &entry) {
-  Result<OutputFile> file = OutputFile::open(path, /*append=*/false);
+  Result<GrowingFile> file = GrowingFile::open(path);
   if (!file.ok())
     return file.takeStatus();
   TraceFile trace(std::move(*file));
   trace.text = "[\n";
   for (size_t r = 0; r < plan.programs.size(); ++r)
     trace.addRank(int(r), plan.programs[r], *plan.programs[r].findEntry(entry));
+  // An old file stays until the first step is there.
   trace.file.write(trace.text);
-  PIPER_RETURN_IF_ERROR(trace.file.flush());
   return trace;
 }
 

@@ -14,7 +14,7 @@
 #ifndef PIPER_LIB_RUNTIME_TRACE_H
 #define PIPER_LIB_RUNTIME_TRACE_H
 
-#include "OutputFile.h"
+#include "GrowingFile.h"
 #include "Piper/Runtime/Executor.h"
 
 namespace piper::rt {
@@ -44,12 +44,12 @@ private:
     std::string tail;
   };
 
-  explicit TraceFile(OutputFile file) : file(std::move(file)) {}
+  explicit TraceFile(GrowingFile file) : file(std::move(file)) {}
   void addRank(int rank, const Program &program, const EntryPoint &entry);
   /// Adds the line of an event; `times` are "ts" and "dur".
   void addEvent(const Event &event, const char *times, int64_t step);
 
-  OutputFile file;
+  GrowingFile file;
   /// By rank and instruction.
   std::vector<std::vector<Event>> events;
   std::string text;

@@ -5,9 +5,9 @@
 
 #include "Piper/Runtime/Train.h"
 
+#include "GrowingFile.h"
 #include "MemoryWalk.h"
 #include "Metrics.h"
-#include "OutputFile.h"
 #include "Piper/Runtime/Step.h"
 #include "Progress.h"
 #include "Trace.h"
@@ -41,11 +41,11 @@ public:
   Status open(const TrainOptions &options, const Executor &executor, int entry,
               int64_t first) {
     if (!options.metricsPath.empty()) {
-      Result<OutputFile> file =
-          OutputFile::open(options.metricsPath, /*append=*/first > 0);
+      Result<GrowingFile> file = GrowingFile::open(options.metricsPath);
       if (!file.ok())
         return file.takeStatus();
       metrics = std::move(*file);
+      PIPER_RETURN_IF_ERROR(goOnWithMetrics(options.metricsPath, first));
     }
     if (options.tracePath.empty())
       return Status::success();
@@ -80,9 +80,25 @@ public:
       progress.message("warning: further skipped steps are only counted");
   }
 
-  Status finish() { return trace ? trace->finish() : Status::success(); }
+  /// A run of no steps leaves empty files.
+  Status finish() {
+    if (metrics)
+      PIPER_RETURN_IF_ERROR(metrics->flush());
+    return trace ? trace->finish() : Status::success();
+  }
 
 private:
+  /// A run that is resumed keeps what the earlier one wrote.
+  Status goOnWithMetrics(const std::string &path, int64_t first) {
+    if (first == 0)
+      return Status::success();
+    Result<std::string> kept = readMetricsBefore(path, first);
+    if (!kept.ok())
+      return kept.takeStatus();
+    metrics->write(*kept);
+    return Status::success();
+  }
+
   /// By the device clock where there is one.
   Status addTrace(const StepRunner &runner, const Executor &executor) {
     int64_t step = runner.result().step;
@@ -92,7 +108,7 @@ private:
                : trace->addStep(step, times);
   }
 
-  std::optional<OutputFile> metrics;
+  std::optional<GrowingFile> metrics;
   std::optional<TraceFile> trace;
   Progress progress;
   std::string line;

@@ -5,8 +5,7 @@
 
 #include "WriteText.h"
 
-#include "mlir/Support/FileUtilities.h"
-#include "llvm/Support/ToolOutputFile.h"
+#include "Piper/Runtime/Files.h"
 
 using namespace mlir;
 
@@ -16,17 +15,8 @@ LogicalResult mlir::piper::writeText(ModuleOp module, StringRef path,
     llvm::errs() << text;
     return success();
   }
-  std::string problem;
-  auto file = openOutputFile(path, &problem);
-  if (!file)
-    return module.emitError() << problem;
-  file->os() << text;
-  file->os().flush();
-  if (std::error_code code = file->os().error()) {
-    file->os().clear_error();
-    return module.emitError()
-           << "cannot write '" << path << "': " << code.message();
-  }
-  file->keep();
+  ::piper::rt::Status status = ::piper::rt::writeFile(path.str(), text.str());
+  if (!status.ok())
+    return module.emitError() << status.message();
   return success();
 }

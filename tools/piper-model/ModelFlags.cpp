@@ -6,6 +6,7 @@
 #include "ModelFlags.h"
 
 #include "ConfigFile.h"
+#include "Piper/Driver/CommandLine.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -293,8 +294,9 @@ llvm::Expected<ModelRequest> mlir::piper::parseModelFlags(int argc,
   if (argc > 1 && !StringRef(argv[1]).starts_with("-"))
     arguments[1] = model.c_str();
   // Flags that LLVM's libraries register are none of piper-model's.
-  for (cl::SubCommand *sub :
-       {&noModel(), &gpt2, &mlp, &chain, &chain8, &lm, &lm8})
+  cl::SubCommand *subCommands[] = {&noModel(), &gpt2, &mlp, &chain,
+                                   &chain8,    &lm,   &lm8};
+  for (cl::SubCommand *sub : subCommands)
     cl::HideUnrelatedOptions(category, *sub);
   cl::SetVersionPrinter(
       [](llvm::raw_ostream &os) { os << "piper-model " PIPER_VERSION "\n"; });
@@ -305,6 +307,14 @@ llvm::Expected<ModelRequest> mlir::piper::parseModelFlags(int argc,
                                    /*LongOptionsUseDoubleDash=*/true))
     return llvm::createStringError(
         flagMessage(error, llvm::sys::path::filename(argv[0])));
+  for (cl::SubCommand *sub : subCommands)
+    if (std::string repeated = findRepeatedFlag(*sub); !repeated.empty())
+      return llvm::createStringError(repeated);
+  for (const Text *file : {&output, &inputs, &config})
+    if (file->getNumOccurrences() && file->empty())
+      return llvm::createStringError(Twine(file == &output ? "-" : "--") +
+                                     file->ArgStr +
+                                     " expects the name of a file but got ''");
   if (element != "f32" && element != "f64")
     return llvm::createStringError("--element expects f32 or f64 but got '" +
                                    element + "'");
@@ -316,6 +326,7 @@ llvm::Expected<ModelRequest> mlir::piper::parseModelFlags(int argc,
   request.options.freeze.assign(freeze.begin(), freeze.end());
   request.bytecode = bytecode;
   request.inputs = inputs;
+  request.configFile = config;
   request.steps = steps.value;
   request.output = output;
   if (output.empty() && inputs.empty())

@@ -23,6 +23,8 @@ struct ModelRequest {
   /// Where the test model's inputs go, of how many steps; empty: not wanted.
   std::string inputs;
   int64_t steps = 1;
+  /// --config, which was read; or empty.
+  std::string configFile;
   std::vector<std::string> warnings;
 };
 

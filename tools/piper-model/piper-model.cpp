@@ -4,16 +4,17 @@
 // piper-model: writes Level 0 models, from sizes or from a Hugging Face config.
 
 #include "ModelFlags.h"
+#include "Piper/Runtime/CommandFiles.h"
+#include "Piper/Runtime/Files.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 
 #include <csignal>
 
 using namespace mlir;
 using namespace mlir::piper;
-namespace fs = llvm::sys::fs;
+namespace rt = ::piper::rt;
 
 static llvm::Expected<OwningModule> build(MLIRContext *context,
                                           const ModelRequest &request) {
@@ -43,54 +44,36 @@ static std::string inputText(const ModelRequest &request) {
   return lmInputs(std::get<LMConfig>(request.config), request.steps);
 }
 
-static llvm::Error writeTo(llvm::raw_fd_ostream &os, StringRef text) {
-  os << text;
-  os.flush();
-  std::error_code error = os.error();
-  os.clear_error(); // or the destructor ends the process
-  return llvm::errorCodeToError(error);
+static llvm::Error toError(rt::Status status) {
+  return status.ok() ? llvm::Error::success()
+                     : llvm::createStringError(status.message());
 }
 
-/// Writes a file beside its place and renames it, so that what was there stays
-/// whole if anything fails; devices and pipes are written as they are.
-static llvm::Error writeFile(StringRef path, StringRef text) {
-  if (path == "-")
-    return writeTo(llvm::outs(), text);
-  if (fs::exists(path) && !fs::is_regular_file(path)) {
-    std::error_code error;
-    llvm::raw_fd_ostream os(path, error);
-    return error ? llvm::errorCodeToError(error) : writeTo(os, text);
-  }
-  auto file =
-      fs::TempFile::create(path + ".%%%%%%", fs::all_read | fs::all_write);
-  if (!file)
-    return file.takeError();
-  llvm::raw_fd_ostream os(file->FD, /*shouldClose=*/false);
-  if (llvm::Error error = writeTo(os, text))
-    return llvm::joinErrors(std::move(error), file->discard());
-  return file->keep(path);
+/// Before anything is built or written: no output takes the place of the config
+/// or of the other.
+static rt::Status checkFiles(const ModelRequest &request) {
+  rt::CommandFiles files;
+  files.addInput(request.configFile);
+  for (const std::string *path : {&request.output, &request.inputs})
+    if (!path->empty())
+      PIPER_RETURN_IF_ERROR(files.addOutput(*path));
+  return rt::Status::success();
 }
 
 static llvm::Error run(const ModelRequest &request) {
-  auto named = [](StringRef path, llvm::Error error) {
-    if (!error)
-      return error;
-    return llvm::createStringError(path + ": " +
-                                   llvm::toString(std::move(error)));
-  };
+  if (llvm::Error error = toError(checkFiles(request)))
+    return error;
   MLIRContext context(MLIRContext::Threading::DISABLED);
   auto module = build(&context, request);
   if (!module)
     return module.takeError();
   if (!request.output.empty())
-    if (llvm::Error error =
-            named(request.output,
-                  writeFile(request.output,
-                            modelText(module->get(), request.bytecode))))
+    if (llvm::Error error = toError(rt::writeFile(
+            request.output, modelText(module->get(), request.bytecode))))
       return error;
   if (request.inputs.empty())
     return llvm::Error::success();
-  return named(request.inputs, writeFile(request.inputs, inputText(request)));
+  return toError(rt::writeFile(request.inputs, inputText(request)));
 }
 
 int main(int argc, char **argv) {

@@ -3,16 +3,16 @@
 //
 // piper-opt: runs passes on .mlir files, in the manner of mlir-opt.
 
+#include "OptFiles.h"
 #include "Piper/Dialect/PiperDialect.h"
+#include "Piper/Driver/CommandLine.h"
 #include "Piper/Driver/SourceFile.h"
 #include "Piper/Transforms/Pipelines.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 #include <csignal>
 
@@ -35,16 +35,25 @@ int main(int argc, char **argv) {
       argc, argv, "Piper: passes over training programs\n", registry);
   auto config = mlir::MlirOptMainConfig::createFromCLOptions();
 
-  std::string error;
+  auto fail = [](const std::string &message) {
+    llvm::errs() << "piper-opt: error: " << message << "\n";
+    return 1;
+  };
+  std::string error = mlir::piper::findRepeatedFlag();
+  if (!error.empty())
+    return fail(error);
+  piper::rt::Status status =
+      checkOptFiles({argv + 1, argv + argc}, inputPath, outputPath, config);
+  if (!status.ok())
+    return fail(status.message());
   auto input = mlir::piper::openSource(inputPath, error);
-  auto output = input ? mlir::openOutputFile(outputPath, &error) : nullptr;
-  if (!output) {
+  if (!input) {
     llvm::errs() << error << "\n";
     return 1;
   }
-  if (failed(
-          mlir::MlirOptMain(output->os(), std::move(input), registry, config)))
-    return 1;
-  output->keep();
-  return 0;
+  bool failed = false;
+  status = runOpt(std::move(input), outputPath, registry, config, failed);
+  if (!status.ok())
+    return fail(status.message());
+  return failed;
 }

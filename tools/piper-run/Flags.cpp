@@ -6,6 +6,8 @@
 
 #include "Flags.h"
 
+#include "Piper/Driver/CommandLine.h"
+
 #include "llvm/Support/CommandLine.h"
 
 #include <unistd.h>
@@ -102,10 +104,29 @@ struct Flags {
              cl::desc("Times of all tasks (by --clock or --simulate), for "
                       "Perfetto or Chrome")};
 
+  /// What is wrong with a flag by itself, or empty.
+  std::string findProblem() const;
   mlir::piper::LoadOptions loadOptions() const;
   piper::rt::RunOptions runOptions() const;
 };
 } // namespace
+
+std::string Flags::findProblem() const {
+  std::string repeated = mlir::piper::findRepeatedFlag();
+  if (!repeated.empty())
+    return repeated;
+  // Empty is what these are where they are not given.
+  for (const Text *flag :
+       {&data, &inputTensors, &load, &oracle, &costs, &save, &saveState,
+        &dumpGradients, &dumpOutputs, &metrics, &trace, &tokenType, &clock})
+    if (flag->getNumOccurrences() && flag->empty())
+      return "--" + flag->ArgStr.str() + " expects " +
+             (flag == &clock       ? "'devices'"
+              : flag == &tokenType ? "u8, u16 or u32"
+                                   : "the name of a file") +
+             " but got ''";
+  return "";
+}
 
 mlir::piper::LoadOptions Flags::loadOptions() const {
   mlir::piper::LoadOptions options;
@@ -133,19 +154,23 @@ piper::rt::RunOptions Flags::runOptions() const {
   options.dumpOutputs = dumpOutputs;
   options.metrics = metrics;
   options.trace = trace;
-  options.onNonfinite = onNonfinite;
+  if (onNonfinite.getNumOccurrences())
+    options.onNonfinite = onNonfinite;
   options.eval = eval;
   if (generate.getNumOccurrences())
     options.generate = generate;
-  options.prompt = prompt;
-  options.temperature = temperature;
+  if (prompt.getNumOccurrences())
+    options.prompt = prompt;
+  if (temperature.getNumOccurrences())
+    options.temperature = temperature;
   options.memory = memory;
   options.info = info;
   options.poison = poison;
   options.clock = clock;
   options.simulate = simulate;
   options.costs = costs;
-  options.deadline = deadline;
+  if (deadline.getNumOccurrences())
+    options.deadline = deadline;
   options.delays = delays;
   options.terminal = isatty(STDERR_FILENO);
   return options;
@@ -167,5 +192,17 @@ RunRequest parseRunFlags(int argc, char **argv) {
                      mlir::piper::CompileOptions::help();
   cl::extrahelp keysHelp{keys};
   cl::ParseCommandLineOptions(argc, argv, overview);
-  return {flags.program, flags.loadOptions(), flags.oracle, flags.runOptions()};
+  std::string problem = flags.findProblem();
+  if (!problem.empty()) {
+    llvm::errs() << "piper-run: error: " << problem << "\n";
+    exit(1);
+  }
+  RunRequest request{flags.program, flags.loadOptions(), flags.oracle,
+                     flags.runOptions()};
+  std::vector<std::string> &programs = request.run.programs;
+  programs = mlir::piper::findFileOptions({request.load.compile.c_str()},
+                                          {"schedule", "costs", "directives"});
+  programs.push_back(request.program);
+  programs.push_back(request.oracle);
+  return request;
 }

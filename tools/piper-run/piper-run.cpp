@@ -9,28 +9,11 @@
 
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
 #include <iostream>
 #include <unistd.h>
 
 using namespace piper::rt;
 using mlir::piper::loadPlan;
-
-/// No result takes the place of a program that is read.
-static Status checkKeepsPrograms(const RunRequest &request) {
-  const RunOptions &run = request.run;
-  for (const std::string *read : {&request.program, &request.oracle})
-    for (const std::string *written :
-         {&run.save, &run.saveState, &run.dumpGradients, &run.dumpOutputs,
-          &run.metrics, &run.trace}) {
-      std::error_code ignored;
-      if (!written->empty() &&
-          std::filesystem::equivalent(*read, *written, ignored))
-        return Status::error("'" + *read + "' would be overwritten by '" +
-                             *written + "'");
-    }
-  return Status::success();
-}
 
 /// The flags that compile a model are those of either, or of both; a plan has
 /// its own. The oracle runs on one device.
@@ -53,7 +36,6 @@ static Status compareWithOracle(const RunRequest &request) {
 static Status runOrCompare(const RunRequest &request) {
   // Before the compiler's work: a result that cannot be written would be lost.
   PIPER_RETURN_IF_ERROR(checkRunOptions(request.run));
-  PIPER_RETURN_IF_ERROR(checkKeepsPrograms(request));
   if (!request.oracle.empty())
     return compareWithOracle(request);
   Result<Plan> plan = loadPlan(request.program, request.load);

@@ -223,6 +223,8 @@ Result<Flags> parseFlags(const std::vector<std::string> &arguments) {
     } else if (i + 1 < arguments.size()) {
       value = arguments[++i];
     }
+    if (std::find(given.begin(), given.end(), name) != given.end())
+      return Error{"flag '" + name + "' is given twice"};
     std::string error = setFlag(flags, name, value);
     if (!error.empty())
       return Error{error};

@@ -6,6 +6,8 @@
 
 #include "Compare.h"
 #include "Flags.h"
+#include "Piper/Runtime/CommandFiles.h"
+#include "Piper/Runtime/Files.h"
 #include "Piper/Schedule/JSON.h"
 #include "Piper/Schedule/Print.h"
 #include "Piper/Schedule/Verify.h"
@@ -26,14 +28,26 @@ static int fail(const std::string &message) {
   return 1;
 }
 
-static bool writeFile(const std::string &path, const std::string &text) {
-  if (path == "-") {
-    std::cout << text;
-    return static_cast<bool>(std::cout.flush());
-  }
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  return static_cast<bool>(file.flush());
+using piper::rt::CommandFiles;
+using piper::rt::Status;
+
+/// Before a search, which may be long.
+static Status checkFiles(const Flags &flags) {
+  CommandFiles files;
+  for (const std::string *path : {&flags.json, &flags.svg})
+    if (!path->empty())
+      PIPER_RETURN_IF_ERROR(files.addOutput(*path));
+  return Status::success();
+}
+
+static Status writeResults(const Report &report, const Flags &flags) {
+  if (!flags.json.empty())
+    PIPER_RETURN_IF_ERROR(
+        piper::rt::writeFile(flags.json, toJSON(report.schedule) + "\n"));
+  if (!flags.svg.empty())
+    PIPER_RETURN_IF_ERROR(piper::rt::writeFile(
+        flags.svg, toSVG(report.schedule, report.simulation)));
+  return Status::success();
 }
 
 static void printReport(const Report &report, const Flags &flags) {
@@ -76,14 +90,10 @@ static int compare(const Report &report, const Flags &flags) {
 
 /// Writes what the flags ask for; --json - prints nothing else.
 static int finish(const Report &report, const Flags &flags) {
-  bool quiet = flags.json == "-" || flags.svg == "-";
-  if (!flags.json.empty() &&
-      !writeFile(flags.json, toJSON(report.schedule) + "\n"))
-    return fail("cannot write '" + flags.json + "'");
-  if (!flags.svg.empty() &&
-      !writeFile(flags.svg, toSVG(report.schedule, report.simulation)))
-    return fail("cannot write '" + flags.svg + "'");
-  if (quiet)
+  Status written = writeResults(report, flags);
+  if (!written.ok())
+    return fail(written.message());
+  if (flags.json == "-" || flags.svg == "-")
     return 0;
   printReport(report, flags);
   return flags.compare.empty() ? 0 : compare(report, flags);
@@ -138,6 +148,9 @@ static int runTool(int argc, char **argv) {
   }
   if (!flags->check.empty())
     return check(*flags);
+  Status files = checkFiles(*flags);
+  if (!files.ok())
+    return fail(files.message());
   auto report = run(flags->request, *flags);
   return report ? finish(*report, *flags) : fail(report.error());
 }

@@ -113,6 +113,9 @@ TEST_F(DataTest, TokenTypes) {
   EXPECT_EQ(defaultTokenType("a/b.bin"), TokenType::U16);
   EXPECT_EQ(defaultTokenType("a/b.txt"), TokenType::U8);
   EXPECT_EQ(defaultTokenType("bin"), TokenType::U8);
+  EXPECT_EQ(defaultTokenType("A/D.BIN"), TokenType::U16);
+  EXPECT_EQ(defaultTokenType("d.Bin"), TokenType::U16);
+  EXPECT_EQ(defaultTokenType(".bin/d"), TokenType::U8);
   EXPECT_EQ(*parseTokenType("u8"), TokenType::U8);
   EXPECT_EQ(*parseTokenType("u16"), TokenType::U16);
   EXPECT_EQ(*parseTokenType("u32"), TokenType::U32);

@@ -5,14 +5,19 @@
 // it ends: an error, a full disk, a killed process.
 
 #include "Piper/Runtime/Files.h"
+#include "Piper/Runtime/CommandFiles.h"
 
 #include "TempFolder.h"
 
 #include "gtest/gtest.h"
 
 #include <csignal>
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,7 +54,7 @@ TEST(Files, WhatCannotBeRead) {
 }
 
 static Status replace(const std::string &path, const std::string &bytes) {
-  Result<AtomicFile> file = AtomicFile::create(path);
+  Result<OutputFile> file = OutputFile::create(path);
   if (!file.ok())
     return file.takeStatus();
   // In small pieces, as a writer of many tensors does.
@@ -60,7 +65,7 @@ static Status replace(const std::string &path, const std::string &bytes) {
   return file->commit();
 }
 
-TEST(Files, AtomicFileReplaces) {
+TEST(Files, OutputFileReplaces) {
   TempFolder folder;
   ASSERT_TRUE(replace(folder.file("f"), "first").ok());
   EXPECT_EQ(folder.read("f"), "first");
@@ -69,7 +74,7 @@ TEST(Files, AtomicFileReplaces) {
   EXPECT_EQ(folder.count(), 1u) << "nothing else stays behind";
 }
 
-TEST(Files, AtomicFileFollowsLinks) {
+TEST(Files, OutputFileFollowsLinks) {
   TempFolder folder;
   folder.write("real", "old");
   std::filesystem::create_symlink("real", folder.path / "link");
@@ -78,11 +83,137 @@ TEST(Files, AtomicFileFollowsLinks) {
   EXPECT_EQ(folder.read("real"), "new");
 }
 
+TEST(Files, OutputFileMakesWhatALinkLeadsTo) {
+  TempFolder folder;
+  std::filesystem::create_symlink("real", folder.path / "link");
+  ASSERT_TRUE(replace(folder.file("link"), "new").ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.path / "link"));
+  EXPECT_EQ(folder.read("real"), "new");
+}
+
+TEST(Files, AHardLinkBecomesAFileOfItsOwn) {
+  TempFolder folder;
+  folder.write("a", "old");
+  std::filesystem::create_hard_link(folder.path / "a", folder.path / "b");
+  ASSERT_TRUE(replace(folder.file("b"), "new").ok());
+  EXPECT_EQ(folder.read("a"), "old");
+  EXPECT_EQ(folder.read("b"), "new");
+}
+
+TEST(Files, PermissionsStay) {
+  TempFolder folder;
+  chmod(folder.write("f", "old").c_str(), 0751);
+  ASSERT_TRUE(replace(folder.file("f"), "new").ok());
+  struct stat info;
+  ASSERT_EQ(stat(folder.file("f").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0751u);
+}
+
+// A pipe is written as it is, and only when there is something to write: to
+// open it would wait for a reader, to close it end what reads.
+TEST(Files, APipeIsWrittenDirectly) {
+  TempFolder folder;
+  std::string pipe = folder.file("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_TRUE(checkWritable(pipe).ok());
+  int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_TRUE(replace(pipe, "through").ok());
+  char bytes[8] = {};
+  EXPECT_EQ(::read(reader, bytes, 7), 7);
+  EXPECT_STREQ(bytes, "through");
+  close(reader);
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+}
+
+// What stands before and after in the file of a descriptor stays.
+TEST(Files, ADescriptorIsWrittenWhereItStands) {
+  TempFolder folder;
+  int file = ::open(folder.file("f").c_str(), O_WRONLY | O_CREAT, 0600);
+  ASSERT_EQ(::write(file, "before ", 7), 7);
+  ASSERT_TRUE(replace("/dev/fd/" + std::to_string(file), "now").ok());
+  ASSERT_EQ(::write(file, " after", 6), 6);
+  close(file);
+  EXPECT_EQ(folder.read("f"), "before now after");
+}
+
+TEST(Files, WhatKilledWritesLeaveIsRemovedByTheNext) {
+  TempFolder folder;
+  folder.write(".f.12-0.tmp", "left");
+  std::string busy = folder.write(".f.13-1.tmp", "of a process that writes");
+  int lock = ::open(busy.c_str(), O_WRONLY);
+  ASSERT_EQ(flock(lock, LOCK_EX), 0);
+  folder.write(".g.12-0.tmp", "another's");
+  folder.write(".f.x-0.tmp", "nobody's");
+  ASSERT_TRUE(replace(folder.file("f"), "new").ok());
+  EXPECT_FALSE(std::filesystem::exists(folder.file(".f.12-0.tmp")));
+  EXPECT_TRUE(std::filesystem::exists(busy));
+  EXPECT_EQ(folder.count(), 4u);
+  close(lock);
+  ASSERT_TRUE(replace(folder.file("f"), "new").ok());
+  EXPECT_EQ(folder.count(), 3u) << "f, .g and .f.x";
+}
+
+TEST(Files, PublishedFilesGoOnBeingWritten) {
+  TempFolder folder;
+  folder.write("f", "old");
+  Result<OutputFile> file = OutputFile::create(folder.file("f"));
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE(file->write("a", 1).ok());
+  EXPECT_EQ(folder.read("f"), "old");
+  ASSERT_TRUE(file->publish().ok());
+  EXPECT_EQ(folder.read("f"), "a");
+  ASSERT_TRUE(file->write("b", 1).ok());
+  EXPECT_EQ(folder.read("f"), "ab");
+  EXPECT_EQ(folder.count(), 1u);
+}
+
+TEST(Files, NoOutputIsAnInputOrAnotherOutput) {
+  TempFolder folder;
+  std::string in = folder.write("in", "x"), out = folder.file("out");
+  std::filesystem::create_symlink("in", folder.path / "link");
+  std::filesystem::create_symlink("new", folder.path / "to-new");
+  std::filesystem::create_directory_symlink(".", folder.path / "here");
+  std::filesystem::create_hard_link(in, folder.path / "hard");
+  CommandFiles files;
+  auto add = [&](const std::string &path) {
+    Status status = files.addOutput(path);
+    return status.ok() ? "success" : status.message();
+  };
+  files.addInput(in);
+  files.addInput(folder.file("absent"));
+  EXPECT_EQ(add(folder.file("link")), "'" + in + "' would be overwritten by '" +
+                                          folder.file("link") + "'");
+  EXPECT_EQ(add(folder.file("here/in")), "'" + in +
+                                             "' would be overwritten by '" +
+                                             folder.file("here/in") + "'");
+  EXPECT_EQ(add(folder.file("hard")), "success");
+  EXPECT_EQ(add(out), "success");
+  EXPECT_EQ(add(out), "'" + out + "' is to be written twice");
+  EXPECT_EQ(add(folder.file("here/./out")),
+            "'" + folder.file("here/./out") +
+                "' is to be written twice, also as '" + out + "'");
+  EXPECT_EQ(add(folder.file("to-new")), "success");
+  EXPECT_EQ(add(folder.file("new")), "'" + folder.file("new") +
+                                         "' is to be written twice, also as '" +
+                                         folder.file("to-new") + "'");
+  EXPECT_EQ(add("/dev/null"), "success");
+  EXPECT_EQ(add("/dev/null"), "success") << "takes everything";
+  EXPECT_EQ(add("-"), "success");
+  EXPECT_EQ(add("/dev/stdout"),
+            "'/dev/stdout' is to be written twice, also as '-'");
+  EXPECT_EQ(add("/dev/fd/2"), "success");
+  EXPECT_EQ(add(folder.file("absent/f")), "cannot write '" +
+                                              folder.file("absent/f") +
+                                              "': No such file or directory");
+  // What is added after an output may be it.
+  files.addInput(out);
+}
+
 TEST(Files, WithoutCommitNothingChanges) {
   TempFolder folder;
   folder.write("f", "old");
   {
-    Result<AtomicFile> file = AtomicFile::create(folder.file("f"));
+    Result<OutputFile> file = OutputFile::create(folder.file("f"));
     ASSERT_TRUE(file.ok());
     ASSERT_TRUE(file->write("new", 3).ok());
     EXPECT_EQ(folder.count(), 2u);
@@ -103,11 +234,36 @@ TEST(Files, WhatCannotBeWritten) {
   EXPECT_EQ(message(name),
             "cannot write '" + name + "': No such file or directory");
   name = folder.path.string();
+  EXPECT_EQ(message(name), "cannot write '" + name + "': it is a folder");
+  std::filesystem::create_symlink("round", folder.path / "round");
+  EXPECT_EQ(message(folder.file("round")),
+            "cannot write '" + folder.file("round") +
+                "': Too many levels of symbolic links");
+  std::filesystem::create_symlink("absent/", folder.path / "slash");
+  EXPECT_EQ(message(folder.file("slash")),
+            "cannot write '" + folder.file("slash") + "': it is a link to '" +
+                folder.file("absent/") + "', which is no file");
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  std::string socketName = folder.file("socket");
+  socketName.copy(address.sun_path, sizeof(address.sun_path) - 1);
+  int end = socket(AF_UNIX, SOCK_STREAM, 0);
+  ASSERT_EQ(bind(end, reinterpret_cast<sockaddr *>(&address), sizeof(address)),
+            0);
+  EXPECT_EQ(message(socketName),
+            "cannot write '" + socketName + "': it is a socket");
+  close(end);
+  name = folder.file(std::string(256, 'n'));
+  EXPECT_EQ(message(name), "cannot write '" + name + "': File name too long");
+  int reading = ::open("/dev/null", O_RDONLY);
+  name = "/dev/fd/" + std::to_string(reading);
   EXPECT_EQ(message(name),
-            "cannot write '" + name + "': it exists and is not a file");
-  EXPECT_EQ(message("/dev/null"),
-            "cannot write '/dev/null': it exists and is not a file");
+            "cannot write '" + name + "': it is open for reading only");
+  close(reading);
+  EXPECT_EQ(message(name), "cannot write '" + name + "': Bad file descriptor");
+  EXPECT_EQ(message("/dev/null"), "success");
   EXPECT_EQ(message(""), "cannot write '': expects a file name");
+  name = folder.path.string();
   EXPECT_EQ(message(name + "/"),
             "cannot write '" + name + "/': expects a file name");
   name = folder.write("f", "x") + "/g";

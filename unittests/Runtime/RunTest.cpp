@@ -54,7 +54,7 @@ TEST_F(RunTest, TrainsSavesAndResumes) {
   EXPECT_EQ(log.str().rfind("restored 1 parameter, 2 moments and 3 counters "
                             "from '" +
                                 options.load +
-                                "' (iteration 4, update 4, seed 0)\n",
+                                "' (iteration 4, update 4, seed 0, token 32)\n",
                             0),
             0u)
       << log.str();
@@ -204,8 +204,42 @@ TEST_F(RunTest, OptionsThatDoNotGoTogether) {
             "a dump needs at least one step");
   EXPECT_EQ(with([](O &o, const F &) { o.generate = -2; }),
             "--generate: expects 0 or more but got -2");
-  EXPECT_EQ(with([](O &o, const F &) { o.temperature = -2; }),
+  EXPECT_EQ(with([](O &o, const F &) {
+              o.generate = 1;
+              o.temperature = -2;
+            }),
             "--temperature: expects 0 or more but got -2.000000");
+  EXPECT_EQ(with([](O &o, const F &) {
+              o.generate = 1;
+              o.temperature = -std::nan("");
+            }),
+            "--temperature: expects 0 or more but got nan");
+  EXPECT_EQ(with([](O &o, const F &) { o.temperature = 1; }),
+            "--temperature needs --generate");
+  EXPECT_EQ(with([](O &o, const F &) { o.prompt = "a"; }),
+            "--prompt needs --generate");
+  for (bool isPoison : {true, false}) {
+    RunOptions idle;
+    idle.info = true;
+    idle.poison = isPoison;
+    if (!isPoison)
+      idle.deadline = 1;
+    EXPECT_EQ(check(idle), std::string(isPoison ? "--poison" : "--deadline") +
+                               " needs --data, --inputs or --generate");
+  }
+  EXPECT_EQ(with([](O &o, const F &) {
+              o.eval = true;
+              o.onNonfinite = "stop";
+            }),
+            "--on-nonfinite cannot be given with --eval");
+  // Also where a state that is loaded is only saved again.
+  EXPECT_EQ(with([](O &o, const F &f) {
+              o = {};
+              o.load = "l";
+              o.save = f.file("s");
+              o.metrics = f.file("m");
+            }),
+            "--metrics needs --data or --inputs");
   EXPECT_EQ(with([](O &o, const F &) { o.onNonfinite = "go"; }),
             "--on-nonfinite: expects 'skip' or 'stop' but got 'go'");
   struct Flag {
@@ -245,8 +279,42 @@ TEST_F(RunTest, FilesToWriteAreCheckedFirst) {
   options.data = folder.write("t", "all work and no play");
   std::filesystem::create_symlink("t", folder.path / "link");
   options.metrics = folder.file("link");
+  options.programs = {folder.file("t")};
   EXPECT_EQ(check(options), "'" + options.data + "' would be overwritten by '" +
                                 options.metrics + "'");
+}
+
+// What is loaded may be replaced by what is saved, and by nothing else.
+TEST_F(RunTest, SavedWhereItWasLoaded) {
+  RunOptions options;
+  options.data = folder.write("t", "all work and no play");
+  options.steps = 1;
+  options.saveState = folder.file("state");
+  run(makeBigram(), options);
+  options.load = options.saveState;
+  EXPECT_EQ(run(makeBigram(), options).rfind("train loss ", 0), 0u);
+  options.saveState = "";
+  options.metrics = options.load;
+  EXPECT_EQ(check(options), "'" + options.load + "' would be overwritten by '" +
+                                options.load + "'");
+}
+
+// A report alone loads the file all the same, and says what is in it.
+TEST_F(RunTest, ReportsCheckWhatIsLoaded) {
+  RunOptions options;
+  options.info = true;
+  options.load = folder.file("absent");
+  EXPECT_EQ(run(makeBigram(), options),
+            "cannot open '" + options.load + "': No such file or directory");
+  RunOptions training;
+  training.data = folder.write("t", "all work and no play");
+  training.steps = 1;
+  training.saveState = options.load = folder.file("state");
+  run(makeBigram(), training);
+  EXPECT_EQ(run(makeBigram(), options).rfind("program bigram for cpu", 0), 0u);
+  EXPECT_NE(log.str().find("(iteration 1, update 1, seed 0, token 8)"),
+            std::string::npos)
+      << log.str();
 }
 
 // A file of state becomes one of parameters.

@@ -133,7 +133,16 @@ TEST_F(SafetensorsTest, HeadersThatAreNoHeaders) {
             "the metadata, entry 'a': got the number 1 where none can stand");
   EXPECT_EQ(headerError("{\"__metadata__\":{\"a\":\"\",\"a\":\"\"}}"),
             "the name 'a' stands twice in the metadata");
+  EXPECT_EQ(
+      headerError("\xEF\xBB\xBF{}"),
+      "the header begins with a byte-order mark, which is not JSON: write "
+      "the file without it");
   EXPECT_EQ(headerError("{}"), "success");
+  EXPECT_EQ(headerError("{\"__metadata__\":null}"), "success");
+  EXPECT_EQ(headerError("{\"__metadata__\":{\"a\":null}}"),
+            "the metadata, entry 'a': got null where none can stand");
+  EXPECT_EQ(headerError("{\"a\":null}"),
+            "the header: got null where none can stand");
 }
 
 TEST_F(SafetensorsTest, TensorsThatLie) {

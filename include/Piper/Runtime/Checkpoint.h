@@ -8,8 +8,10 @@
 #ifndef PIPER_RUNTIME_CHECKPOINT_H
 #define PIPER_RUNTIME_CHECKPOINT_H
 
+#include "Piper/Runtime/Data.h"
 #include "Piper/Runtime/Executor.h"
 
+#include <optional>
 #include <utility>
 
 namespace piper::rt {
@@ -18,14 +20,20 @@ namespace piper::rt {
 /// (row-major tensors, which other readers ask for) and "piper" = "parameters".
 Status saveParameters(const Executor &executor, const std::string &path);
 /// Writes all state: also "NAME.m", "NAME.v", "iteration", "update", "seed".
-/// Metadata "piper" = "state".
-Status saveState(const Executor &executor, const std::string &path);
+/// Metadata "piper" = "state" and, where the run has read data, the position of
+/// the next batch: "position" = "60", "position_unit" = "token" or "row",
+/// "position_after" = "batches of 4 x 5 tokens".
+Status saveState(const Executor &executor, const std::string &path,
+                 const std::optional<DataPosition> &position = {});
 
 /// What a file restored.
 struct LoadReport {
   int64_t parameters = 0;
   int64_t moments = 0;
   int64_t counters = 0;
+  /// Where the data goes on. Absent in files of parameters and of versions that
+  /// knew the number of the next batch alone.
+  std::optional<DataPosition> position;
   /// Tensors of the file that were left out, and why; one sentence each.
   std::vector<std::string> notes;
   /// "restored 28 parameters from 'F'; moments and counters start anew".

@@ -1,8 +1,10 @@
 // Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Where batches come from. A batch is a function of its number alone (the
-// counter `iteration`), so a run that is resumed goes on where it stopped.
+// Where batches come from. A batch is a function of its number (the counter
+// `iteration`) and of the place in the file where a run that is resumed goes
+// on, which a file of state holds in units that do not depend on the shape of
+// batches.
 
 #ifndef PIPER_RUNTIME_DATA_H
 #define PIPER_RUNTIME_DATA_H
@@ -13,6 +15,19 @@
 
 namespace piper::rt {
 
+/// Where a batch begins in a file.
+struct DataPosition {
+  /// Tokens of --data, or rows of --inputs: what the dimension "batch" counts.
+  enum class Unit { Tokens, Rows };
+  Unit unit = Unit::Tokens;
+  int64_t value = 0;
+  /// What was read up to there, for messages: "batches of 4 x 5 tokens".
+  std::string batches;
+};
+
+/// "token" or "row".
+const char *unitName(DataPosition::Unit unit);
+
 /// Gives the inputs of one entry point, batch by batch.
 class BatchSource {
 public:
@@ -21,8 +36,15 @@ public:
   /// point, in order, with its size in bytes. Allocates nothing.
   virtual Status fill(int64_t iteration,
                       const std::vector<MutableBytes> &buffers) = 0;
-  /// The number of batches, or -1 where they have no end.
+  /// Batches below this number are there; -1 where they have no end.
   virtual int64_t count() const = 0;
+  /// Batch `iteration` begins at `position`, and those before and after it
+  /// accordingly; without this call batch 0 begins at 0. A position in units of
+  /// another kind of file changes nothing. Fails where it lies inside a
+  /// sequence of tokens or a batch of rows.
+  virtual Status resume(int64_t iteration, const DataPosition &position) = 0;
+  /// Where batch `iteration` begins.
+  virtual DataPosition position(int64_t iteration) const = 0;
   /// Of the file.
   virtual const std::string &path() const = 0;
 };
@@ -41,7 +63,8 @@ TokenType defaultTokenType(const std::string &path);
 /// further, labels[i] being the token to predict at i. So the last label needs
 /// a token more, there are floor((n - 1) / seq) sequences, and the at most seq
 /// tokens after the last of them are not used. Batch i is the sequences i*batch
-/// .. i*batch + batch - 1, modulo the number of sequences.
+/// .. i*batch + batch - 1, modulo the number of sequences. So a position is
+/// that of a token in the file, however often the file was read.
 ///
 /// Fails for a file with fewer than batch*seq + 1 tokens, and for a token that
 /// the program has no entry for, with its position (the whole file is checked).

@@ -37,35 +37,44 @@ private:
   int descriptor = -1;
 };
 
-/// A file that replaces `path` as a whole when it is complete: written under
-/// a unique hidden name in the same folder (".NAME.PID-N.tmp"), flushed to
-/// the disk, renamed, and the folder flushed. Killed at any moment, `path` is
-/// the old file or the new one; the hidden file may stay behind. A symbolic
-/// link is followed.
-class AtomicFile {
+/// A file that takes the place of `path` as a whole: written under a hidden
+/// name in the same folder (".NAME.PID-N.tmp") and renamed. Killed at any
+/// moment, `path` is the old file or the new one; the hidden file may stay
+/// behind and is removed by the next write of `path`. A symbolic link is
+/// followed; of several hard links only `path` is replaced. What is no regular
+/// file ("-" for standard output, a pipe, a device) is written as it is.
+class OutputFile {
 public:
-  static Result<AtomicFile> create(const std::string &path);
-  AtomicFile(AtomicFile &&other) noexcept;
-  AtomicFile &operator=(AtomicFile &&other) noexcept;
-  /// Removes what was written unless commit() succeeded.
-  ~AtomicFile();
+  static Result<OutputFile> create(const std::string &path);
+  OutputFile(OutputFile &&other) noexcept;
+  OutputFile &operator=(OutputFile &&other) noexcept;
+  /// Removes what was written unless it was published.
+  ~OutputFile();
 
   Status write(const void *data, int64_t count);
-  Status commit();
+  /// Renames the file to its place, where it goes on being written.
+  Status publish();
+  /// Publishes and closes. With `toDisk` file and folder are flushed to the
+  /// disk, so that a machine that crashes has the old file or the new one too.
+  Status commit(bool toDisk = true);
 
 private:
-  AtomicFile() = default;
+  OutputFile() = default;
   Status fail(const std::string &what);
   void discard();
 
-  std::string path;
+  /// As the user wrote it, and after all links.
+  std::string given, target;
   std::string temporary;
   int descriptor = -1;
 };
 
-/// Whether AtomicFile could replace `path`: found out before a long run rather
+/// Whether OutputFile could write `path`: found out before a long run rather
 /// than after it. Leaves nothing behind.
 Status checkWritable(const std::string &path);
+
+/// A small file in one go, as OutputFile writes it.
+Status writeFile(const std::string &path, const std::string &text);
 
 } // namespace piper::rt
 

@@ -28,6 +28,8 @@ std::string memoryReport(const Plan &plan);
 /// or that is state: what the stated peak must be (rounded up to kAlignment).
 int64_t usedBytes(const Program &program, const EntryPoint &entry);
 
+/// By a printf format of one double; NaN has no sign: "nan".
+std::string formatNumber(const char *format, double value);
 /// "1.5 MiB", "812 bytes".
 std::string formatBytes(int64_t bytes);
 /// "1,234,567".

@@ -12,10 +12,14 @@
 
 #include <optional>
 #include <ostream>
+#include <string>
+#include <vector>
 
 namespace piper::rt {
 
 struct RunOptions {
+  /// The files of the programs, which no result replaces.
+  std::vector<std::string> programs;
   /// --data, --token-type (empty: by the file's name), --inputs.
   std::string data;
   std::string tokenType;
@@ -34,14 +38,14 @@ struct RunOptions {
   /// --metrics, --trace (of a simulated step, if no step is run).
   std::string metrics;
   std::string trace;
-  /// --on-nonfinite: "skip" or "stop".
-  std::string onNonfinite = "skip";
+  /// --on-nonfinite: "skip" (where it is absent) or "stop".
+  std::optional<std::string> onNonfinite;
   /// --eval.
   bool eval = false;
-  /// --generate, --prompt, --temperature.
+  /// --generate, --prompt (a new line), --temperature (0.8).
   std::optional<int64_t> generate;
-  std::string prompt = "\n";
-  double temperature = 0.8;
+  std::optional<std::string> prompt;
+  std::optional<double> temperature;
   /// --memory, --info: reports; alone they run nothing. With a run --memory
   /// also measures the highest byte of the arena that it touches.
   bool memory = false;
@@ -55,8 +59,8 @@ struct RunOptions {
   /// --costs: for both. A clock measures tasks where the file names none; a
   /// simulation takes a trace too.
   std::string costs;
-  /// --deadline, in seconds; --delays, in milliseconds.
-  double deadline = 600;
+  /// --deadline, in seconds (600); --delays, in milliseconds.
+  std::optional<double> deadline;
   double delays = 0;
   /// Whether the log is a terminal.
   bool terminal = false;

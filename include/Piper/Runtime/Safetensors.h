@@ -85,7 +85,7 @@ struct TensorToWrite {
   const void *data = nullptr;
 };
 
-/// Replaces the file `path` as a whole (AtomicFile). Tensors are stored by
+/// Replaces the file `path` as a whole (OutputFile). Tensors are stored by
 /// descending element size, so that each is aligned to it, then by name, so
 /// that files of equal tensors are equal however the step was distributed.
 Status writeSafetensors(const std::string &path,

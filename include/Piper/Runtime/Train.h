@@ -19,8 +19,9 @@ struct TrainOptions {
   /// JSON lines, one per step: step, loss, grad_norm, lr, ok, tokens (valid
   /// labels), tokens_per_second, step_ms, and with a device clock device_ms; 9
   /// significant digits, null for what
-  /// is not finite or absent. Appended to where the run resumes (iteration >
-  /// 0), else written anew. Empty: none.
+  /// is not finite or absent. Where the run resumes (iteration > 0) lines of
+  /// steps that it does again are dropped and others stay; else the file is
+  /// new, from its first step on. Empty: none.
   std::string metricsPath;
   /// Chrome's trace events. Needs ExecutorOptions::timing. Empty: none.
   std::string tracePath;
