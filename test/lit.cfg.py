@@ -5,12 +5,15 @@
 #
 #   %python        the Python that runs lit: standard library only
 #   %piper-python  the Python of PIPER_PYTHON, with PyTorch (REQUIRES: python)
+#   %numpy-python  a Python with numpy (REQUIRES: numpy)
 #   %scripts       the folder scripts/ of the source tree
 #   %source        the source tree
 #   %build         the build folder
 #   %mlir-include  the headers and .td files of MLIR
 
 import os
+import subprocess
+import sys
 
 import lit.formats
 from lit.llvm import llvm_config
@@ -46,11 +49,29 @@ config.substitutions.append(("%source", config.piper_source_dir))
 config.substitutions.append(("%build", config.piper_build_dir))
 config.substitutions.append(("%mlir-include", config.mlir_include_dir))
 
+# The instruction set of the kernels, where scripts/run-tests.py chooses one.
+llvm_config.with_system_environment(["PIPER_CPU", "ONEDNN_MAX_CPU_ISA"])
+
 python = os.environ.get("PIPER_PYTHON", "")
 if python:
     config.available_features.add("python")
     config.environment["PIPER_PYTHON"] = python
     config.substitutions.append(("%piper-python", f'"{python}"'))
+
+
+def find_numpy():
+    """A Python with numpy: that of lit, of PIPER_PYTHON or of the system."""
+    for candidate in (sys.executable, python, "/usr/bin/python3"):
+        if candidate and os.path.exists(candidate):
+            if subprocess.run([candidate, "-c", "import numpy"], capture_output=True).returncode == 0:
+                return candidate
+    return ""
+
+
+numpy_python = find_numpy()
+if numpy_python:
+    config.available_features.add("numpy")
+    config.substitutions.append(("%numpy-python", f'"{numpy_python}"'))
 
 if config.piper_sanitizer == "address":
     config.available_features.add("asan")
