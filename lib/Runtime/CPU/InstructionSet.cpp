@@ -64,8 +64,8 @@ namespace {
 /// The choice of this process.
 struct Choice {
   Choice() {
-    Result<InstructionSet> chosen =
-        chooseInstructionSet(std::getenv("PIPER_CPU"));
+    const char *requested = std::getenv("PIPER_CPU");
+    Result<InstructionSet> chosen = chooseInstructionSet(requested);
     if (!chosen.ok()) {
       error = chosen.takeStatus().message();
       return;
@@ -77,6 +77,9 @@ struct Choice {
       dnnl_set_max_cpu_isa(dnnl_cpu_isa_sse41);
     else if (set == InstructionSet::Avx2)
       dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx2);
+    else if (requested && *requested)
+      // Without what some CPUs have beyond it for bf16.
+      dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx512_core);
   }
   InstructionSet set = InstructionSet::Baseline;
   std::string error;

@@ -10,6 +10,7 @@
 #include "KernelTester.h"
 
 #include <cstdlib>
+#include <dnnl.h>
 
 using namespace piper::rt;
 using namespace piper::rt::cpu;
@@ -66,4 +67,19 @@ TEST(InstructionSet, TheProcessUsesTheOneAskedFor) {
   Result<InstructionSet> set = currentInstructionSet();
   ASSERT_TRUE(set.ok());
   EXPECT_EQ(*set, *chooseInstructionSet(wanted));
+}
+
+TEST(InstructionSet, OneDnnUsesTheOneAskedFor) {
+  const char *wanted = std::getenv("PIPER_CPU");
+  if (!wanted || !*wanted)
+    GTEST_SKIP() << "PIPER_CPU asks for nothing: oneDNN has no limit";
+  // The limit is set with the first kernel.
+  Result<InstructionSet> set = currentInstructionSet();
+  ASSERT_TRUE(set.ok());
+  dnnl_cpu_isa_t expected = *set == InstructionSet::Baseline
+                                ? dnnl_cpu_isa_sse41
+                            : *set == InstructionSet::Avx2
+                                ? dnnl_cpu_isa_avx2
+                                : dnnl_cpu_isa_avx512_core;
+  EXPECT_EQ(dnnl_get_effective_cpu_isa(), expected);
 }
