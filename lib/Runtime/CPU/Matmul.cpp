@@ -31,6 +31,14 @@ private:
 };
 } // namespace
 
+static void canonicalize(int64_t rows, int64_t columns, int64_t &rowStride,
+                         int64_t &columnStride) {
+  MatrixLayout layout = matrixLayout(rows, columns, rowStride, columnStride);
+  canonicalizeUnitStrides(layout);
+  rowStride = layout.strides[0];
+  columnStride = layout.strides[1];
+}
+
 MatmulShape::MatmulShape(const KernelSpec &spec) {
   const Shape &a = spec.operands[0].shape, &b = spec.operands[1].shape,
               &c = spec.results[0].shape;
@@ -53,8 +61,12 @@ MatmulShape::MatmulShape(const KernelSpec &spec) {
     for (int64_t &stride : batch.strides[i])
       stride *= sizes[i];
   batch.simplify();
+  // A vector is both transposed and not: what follows must not depend on how it
+  // was written.
+  canonicalize(m, k, aRow, aColumn);
+  canonicalize(k, n, bRow, bColumn);
   // One B for all of a batch dimension that follows A's rows: more rows.
-  if (!transposeA && batch.innerStride(1) == 0 &&
+  if (aRow == k && aColumn == 1 && batch.innerStride(1) == 0 &&
       (batch.innerStride(0) == m * k || batch.inner() == 1)) {
     m *= batch.inner();
     batch.dims.back() = 1;
@@ -75,12 +87,6 @@ static MatrixLayout withBatch(const StridedLoop &batch, size_t which,
     layout.dims.push_back(stride == 0 ? 1 : batch.dims[i]);
     layout.strides.push_back(stride);
   }
-  // A dimension of 1 takes any stride: the product of those inside it.
-  for (size_t i = layout.dims.size(); i-- > 0;)
-    if (layout.dims[i] == 1)
-      layout.strides[i] = i + 1 < layout.dims.size()
-                              ? layout.dims[i + 1] * layout.strides[i + 1]
-                              : matrix.dims[0] * matrix.dims[1];
   layout.dims.insert(layout.dims.end(), matrix.dims.begin(), matrix.dims.end());
   layout.strides.insert(layout.strides.end(), matrix.strides.begin(),
                         matrix.strides.end());

@@ -58,11 +58,27 @@ static bool describe(const MatrixLayout &layout, dnnl_memory_desc_t *desc) {
       layout.strides.data()));
 }
 
-std::unique_ptr<Product> Product::create(const ProductSpec &spec, int threads,
+void piper::rt::cpu::canonicalizeUnitStrides(MatrixLayout &layout) {
+  std::vector<int64_t> &dims = layout.dims, &strides = layout.strides;
+  size_t column = dims.size() - 1, row = column - 1;
+  if (dims[column] == 1)
+    strides[column] = 1;
+  if (dims[row] == 1)
+    strides[row] = strides[column] == 1 ? dims[column] : 1;
+  // Of the batch: as if what is inside were dense.
+  for (size_t i = row; i-- > 0;)
+    if (dims[i] == 1)
+      strides[i] =
+          i + 1 == row ? dims[row] * dims[column] : dims[i + 1] * strides[i + 1];
+}
+
+std::unique_ptr<Product> Product::create(ProductSpec spec, int threads,
                                          int64_t scratchBytes,
                                          int64_t packBytes) {
   if (!engine() || spec.c.dims.size() > DNNL_MAX_NDIMS)
     return nullptr;
+  for (MatrixLayout *layout : {&spec.a, &spec.b, &spec.c})
+    canonicalizeUnitStrides(*layout);
   ThreadCount count(threads);
   std::unique_ptr<Product> made(new Product);
   if (!made->make(spec, scratchBytes, packBytes))

@@ -29,6 +29,13 @@ inline MatrixLayout matrixLayout(int64_t rows, int64_t columns,
   return {{rows, columns}, {rowStride, columnStride}};
 }
 
+/// Gives every dimension of 1 the one stride that all layouts of the same
+/// elements get: rows one after the other, and columns where those have gaps.
+/// oneDNN keeps its primitives for the whole process and takes layouts as equal
+/// that differ in such strides only; were they not one, which kernel adds up a
+/// product, and so its bits, would depend on what was made before.
+void canonicalizeUnitStrides(MatrixLayout &layout);
+
 struct ProductSpec {
   MatrixLayout a, b, c;
   /// C += A B.
@@ -52,7 +59,7 @@ public:
   /// Null if oneDNN has no such product. With more need than `scratchBytes` the
   /// scratch memory is oneDNN's own; B stays as it is if packed it needs more
   /// than `packBytes`.
-  static std::unique_ptr<Product> create(const ProductSpec &spec, int threads,
+  static std::unique_ptr<Product> create(ProductSpec spec, int threads,
                                          int64_t scratchBytes,
                                          int64_t packBytes = 0);
   ~Product();
