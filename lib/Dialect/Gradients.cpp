@@ -240,12 +240,13 @@ PIPER_GRADIENT(LogOp) {
 PIPER_GRADIENT(RsqrtOp) {
   if (!wanted[0])
     return;
-  // d x^(-1/2) = -1/2 x^(-3/2) = -1/2 y^3.
+  // d x^(-1/2) = -1/2 x^(-3/2) = -1/2 y^3. Factor by factor: y^3 alone may
+  // overflow or underflow where the gradient does not.
   Location loc = getLoc();
-  Value square = SquareOp::create(builder, loc, getType(), getY());
-  Value cube = mul(builder, loc, square, getY());
-  operandGrads[0] =
-      scale(builder, loc, mul(builder, loc, resultGrads[0], cube), -0.5);
+  Value grad = scale(builder, loc, resultGrads[0], -0.5);
+  for (int factor = 0; factor < 3; ++factor)
+    grad = mul(builder, loc, grad, getY());
+  operandGrads[0] = grad;
 }
 
 PIPER_GRADIENT(SquareOp) {

@@ -208,7 +208,7 @@ class Piper_SimpleUnaryGradOp<string of, string formula> : Piper_UnaryGradOp<of 
 }
 def TanhGradOp : Piper_SimpleUnaryGradOp<"tanh", "`dy (1 - y^2)` from the result y">;
 def SigmoidGradOp : Piper_SimpleUnaryGradOp<"sigmoid", "`dy y (1 - y)` from the result y">;
-def ReluGradOp : Piper_SimpleUnaryGradOp<"relu", "dy where the operand x is positive and 0 elsewhere">;
+def ReluGradOp : Piper_SimpleUnaryGradOp<"relu", "dy where the operand x is positive, 0 where it is not, NaN where it is NaN">;
 def SiluGradOp : Piper_SimpleUnaryGradOp<"silu", "`dy s (1 + x (1 - s))` with s = sigmoid(x), from the operand x">;
 def GeluGradOp : Piper_UnaryGradOp<"gelu_grad"> {
   let summary = "Gradient of piper.gelu";
