@@ -2,14 +2,14 @@
 # Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Installs what Piper builds with, from Debian 12. Does nothing where all of
-# it is there.
+# Installs what Piper builds with, from Debian 12, and the packages given. Does
+# nothing where all of it is there.
 set -euo pipefail
 
 packages=(
   g++ cmake ninja-build ccache lld-22
   llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools libzstd-dev zlib1g-dev
-  libdnnl-dev nlohmann-json3-dev libgtest-dev python3
+  libdnnl-dev nlohmann-json3-dev libgtest-dev python3 "$@"
 )
 missing=()
 for package in "${packages[@]}"; do

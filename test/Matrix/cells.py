@@ -40,20 +40,25 @@ CHUNKS = {"gpipe": 1, "1f1b": 1, "eager_1f1b": 1, "zb_h1": 1, "zb_h2": 1, "zbv":
           "dualpipe": 2, "dualpipev": 2}
 
 
-def is_legal(cell):
+def stages(kind, ranks, chunks):
+    """DualPipe holds every stage twice."""
+    return ranks * (1 if kind == "dualpipe" else chunks)
+
+
+def keeps_rules(kind, ranks, chunks, micro):
     """The rules of the papers, said once more."""
-    kind, micro = cell["schedule"], cell["micro-batches"]
-    ranks, chunks = cell["pipeline-parallel"], cell["chunks"]
     if chunks != CHUNKS.get(kind, chunks):
-        return False
-    # DualPipe holds every stage twice.
-    if ranks * (1 if kind == "dualpipe" else chunks) > SEGMENTS[cell["model"]]:
         return False
     if kind in ("interleaved_1f1b", "interleaved_zb"):
         return micro % max(1, micro // ranks) == 0
     if kind == "dualpipe":
         return ranks % 2 == 0 and micro % 2 == 0 and micro >= 2 * ranks
     return kind != "dualpipev" or micro >= 2 * ranks
+
+
+def is_legal(cell):
+    sizes = cell["schedule"], cell["pipeline-parallel"], cell["chunks"]
+    return stages(*sizes) <= SEGMENTS[cell["model"]] and keeps_rules(*sizes, cell["micro-batches"])
 
 
 def pairs_of(cell, names):
@@ -115,4 +120,5 @@ def main():
         print("run" if is_legal(cell) else "refuse", keys(cell))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -93,7 +93,10 @@ def main():
             by_rule[rule].add(schedule)
     for rule in sorted(by_rule):
         text.append(f"- {', '.join(sorted(by_rule[rule]))}: {rule}")
-    options.output.write_text("\n".join(text) + "\n")
+    # What stands behind the table was not counted here.
+    old = options.output.read_text() if options.output.exists() else ""
+    behind = old[old.find("\n## "):] if "\n## " in old else ""
+    options.output.write_text("\n".join(text) + "\n" + behind)
     for line in wrong:
         print(line)
     print(f"{total['MATCH']} match, {total['refused']} refused, {total['WRONG']} wrong")
