@@ -11,6 +11,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace mlir;
@@ -147,8 +148,8 @@ rt::Result<Record> CellRunner::train(rt::Executor &executor) {
   }
   for (const char *other : {"eval", "predict"})
     if (int index = executor.findEntry(other); index >= 0)
-      PIPER_RETURN_IF_ERROR(runEntry(executor, index, 0,
-                                     std::string(" of ") + other, record));
+      PIPER_RETURN_IF_ERROR(
+          runEntry(executor, index, 0, std::string(" of ") + other, record));
   sortByName(record);
   return record;
 }

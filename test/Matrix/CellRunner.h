@@ -60,9 +60,8 @@ private:
   rt::Result<Record> train(rt::Executor &executor);
   rt::Status runEntry(rt::Executor &executor, int index, int step,
                       const std::string &when, Record &record);
-  rt::Result<std::vector<std::byte>> getInput(const rt::EntryPoint &entry,
-                                              const rt::Binding &input,
-                                              int step);
+  rt::Result<std::vector<std::byte>>
+  getInput(const rt::EntryPoint &entry, const rt::Binding &input, int step);
 
   ModuleOp model;
   RunnerOptions options;

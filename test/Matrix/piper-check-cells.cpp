@@ -70,9 +70,9 @@ static std::string compareBits(const Record &got, const Record &reference) {
 
 /// Of numbers that are rounded; a file has them as f64.
 static bool isFloat(const Tensor &tensor) {
-  return llvm::is_contained({rt::ElementType::F32, rt::ElementType::F64,
-                             rt::ElementType::BF16},
-                            tensor.type.element);
+  return llvm::is_contained(
+      {rt::ElementType::F32, rt::ElementType::F64, rt::ElementType::BF16},
+      tensor.type.element);
 }
 
 static bool isZero(const Tensor &tensor) {
@@ -157,9 +157,9 @@ private:
 const Outcome &Checker::oneDevice(StringRef keys) {
   std::string micro = valueOf(keys, "micro-batches");
   if (size_t at = keys.find(".mb"); at != StringRef::npos)
-    micro = keys.drop_front(at + 3).take_while([](char c) {
-                                     return c >= '0' && c <= '9';
-                                   }).str();
+    micro = keys.drop_front(at + 3)
+                .take_while([](char c) { return c >= '0' && c <= '9'; })
+                .str();
   if (micro.empty())
     micro = "1";
   auto [found, isNew] = known.try_emplace(micro);
@@ -181,8 +181,9 @@ std::pair<StringRef, std::string> Checker::check(StringRef word,
   std::string problem = compareValues(cell.record, reference);
   if (problem.empty() && !cell.hasCopies && word != "order") {
     const Outcome &one = oneDevice(keys);
-    problem = one.problem.empty() ? compareBits(cell.record, one.record)
-                                  : "runs, but not on one device: " + one.problem;
+    problem = one.problem.empty()
+                  ? compareBits(cell.record, one.record)
+                  : "runs, but not on one device: " + one.problem;
   }
   return {problem.empty() ? "MATCH" : "WRONG", problem};
 }

@@ -23,7 +23,7 @@ class Strategy:
         self.model, self.random = model, random.Random(f"{seed} {at}")
         self.kind, self.ranks, self.chunks, self.micro = None, 0, 1, 1
         self.cuts, self.unplaced_keys = [], []
-        self.directives, self.words, self.keeps_order = None, [], True
+        self.directives, self.costs, self.words, self.keeps_order = None, None, [], True
         if at is None:
             self.key("micro-batches", 1)
             return
@@ -91,6 +91,10 @@ class Strategy:
             self.key("prefetch", self.random.choice([0, 1, 2, 4]))
         if self.random.random() < 0.4:
             self.key("buffering", self.random.choice([0, 1, 3]))
+        if self.random.random() < 0.15:
+            # Slow links make another order, and another balance of stages.
+            self.costs = {"update": self.random.random(), "link": {
+                "latency": self.random.choice([0, 1, 50]), "bytes_per_us": self.random.choice([1, 1e4])}}
 
     # Directives ------------------------------------------------------------------------------------------------------
 
@@ -149,8 +153,12 @@ class Strategy:
     # The cell --------------------------------------------------------------------------------------------------------
 
     def cell(self, folder, name):
-        """The line of the cell; writes the file of directives."""
+        """The line of the cell; writes its files."""
         words = list(self.words)
+        if self.costs:
+            path = folder / f"{name}.costs.json"
+            path.write_text(json.dumps(self.costs) + "\n")
+            words.append(f"costs={path}")
         if self.directives is not None:
             path = folder / f"{name}.mb{self.micro}.json"
             path.write_text("[" + ",\n ".join(map(json.dumps, self.directives)) + "]\n")

@@ -76,10 +76,9 @@ TEST(InstructionSet, OneDnnUsesTheOneAskedFor) {
   // The limit is set with the first kernel.
   Result<InstructionSet> set = currentInstructionSet();
   ASSERT_TRUE(set.ok());
-  dnnl_cpu_isa_t expected = *set == InstructionSet::Baseline
-                                ? dnnl_cpu_isa_sse41
-                            : *set == InstructionSet::Avx2
-                                ? dnnl_cpu_isa_avx2
-                                : dnnl_cpu_isa_avx512_core;
+  dnnl_cpu_isa_t expected =
+      *set == InstructionSet::Baseline ? dnnl_cpu_isa_sse41
+      : *set == InstructionSet::Avx2   ? dnnl_cpu_isa_avx2
+                                       : dnnl_cpu_isa_avx512_core;
   EXPECT_EQ(dnnl_get_effective_cpu_isa(), expected);
 }
