@@ -13,7 +13,8 @@ using namespace piper::rt;
 
 static Status save(const Executor &executor, const std::string &path,
                    bool parametersOnly,
-                   std::map<std::string, std::string> metadata) {
+                   std::map<std::string, std::string> metadata,
+                   OutputBatch *batch) {
   std::vector<TensorToWrite> tensors;
   const Program &program = executor.program();
   for (size_t s = 0; s < program.state.size(); ++s) {
@@ -24,22 +25,24 @@ static Status save(const Executor &executor, const std::string &path,
   }
   metadata["format"] = "pt";
   metadata["piper"] = parametersOnly ? "parameters" : "state";
-  return writeSafetensors(path, std::move(tensors), metadata);
+  return writeSafetensors(path, std::move(tensors), metadata, batch);
 }
 
 Status piper::rt::saveParameters(const Executor &executor,
-                                 const std::string &path) {
-  return save(executor, path, /*parametersOnly=*/true, {});
+                                 const std::string &path, OutputBatch *batch) {
+  return save(executor, path, /*parametersOnly=*/true, {}, batch);
 }
 
 Status piper::rt::saveState(const Executor &executor, const std::string &path,
-                            const std::optional<DataPosition> &position) {
+                            const std::optional<DataPosition> &position,
+                            OutputBatch *batch) {
   std::map<std::string, std::string> metadata;
   if (position)
     metadata = {{"position", std::to_string(position->value)},
                 {"position_unit", unitName(position->unit)},
                 {"position_after", position->batches}};
-  return save(executor, path, /*parametersOnly=*/false, std::move(metadata));
+  return save(executor, path, /*parametersOnly=*/false, std::move(metadata),
+              batch);
 }
 
 static uint64_t checksum(const std::byte *data, int64_t bytes) {

@@ -38,7 +38,7 @@ static std::vector<float> widen(const std::byte *data, int64_t count) {
 }
 
 Status piper::rt::dumpGradients(const Executor &executor, int index,
-                                const std::string &path) {
+                                const std::string &path, OutputBatch *batch) {
   const EntryPoint &entry = executor.entry(index);
   PIPER_RETURN_IF_ERROR(checkKeepsGradients(executor.program(), entry));
   std::vector<TensorToWrite> tensors;
@@ -56,11 +56,12 @@ Status piper::rt::dumpGradients(const Executor &executor, int index,
     tensors.push_back(
         {gradient.name, FileType::F32, type.shape, widened.back().data()});
   }
-  return writeSafetensors(path, std::move(tensors), {{"piper", "gradients"}});
+  return writeSafetensors(path, std::move(tensors), {{"piper", "gradients"}},
+                          batch);
 }
 
 Status piper::rt::dumpOutputs(const Executor &executor, int index,
-                              const std::string &path) {
+                              const std::string &path, OutputBatch *batch) {
   const EntryPoint &entry = executor.entry(index);
   std::vector<TensorToWrite> tensors;
   for (const Binding &output : entry.outputs) {
@@ -68,5 +69,6 @@ Status piper::rt::dumpOutputs(const Executor &executor, int index,
     tensors.push_back({output.name, fileTypeOf(type.element), type.shape,
                        executor.valueData(index, output.value)});
   }
-  return writeSafetensors(path, std::move(tensors), {{"piper", "outputs"}});
+  return writeSafetensors(path, std::move(tensors), {{"piper", "outputs"}},
+                          batch);
 }

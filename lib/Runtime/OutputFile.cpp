@@ -182,10 +182,17 @@ static bool flushFolder(const std::string &folder) {
   return flushed;
 }
 
+Status OutputFile::flush() {
+  // A stream has no disk.
+  if (!temporary.empty() && fsync(descriptor) != 0)
+    return fail("write");
+  return Status::success();
+}
+
 Status OutputFile::commit(bool toDisk) {
   bool isFile = !temporary.empty();
-  if (isFile && toDisk && fsync(descriptor) != 0)
-    return fail("write");
+  if (toDisk)
+    PIPER_RETURN_IF_ERROR(flush());
   // The lock is held by the second descriptor until the file has its name.
   int lock = isFile ? fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : -1;
   int closed = ::close(descriptor);
@@ -212,10 +219,29 @@ Status piper::rt::checkWritable(const std::string &path) {
   return file.ok() ? Status::success() : file.takeStatus();
 }
 
+Status OutputBatch::commit(bool toDisk) {
+  for (OutputFile &file : files)
+    if (toDisk)
+      PIPER_RETURN_IF_ERROR(file.flush());
+  for (OutputFile &file : files)
+    PIPER_RETURN_IF_ERROR(file.commit(toDisk));
+  files.clear();
+  return Status::success();
+}
+
 Status piper::rt::writeFile(const std::string &path, const std::string &text) {
-  Result<OutputFile> file = OutputFile::create(path);
-  if (!file.ok())
-    return file.takeStatus();
-  PIPER_RETURN_IF_ERROR(file->write(text.data(), int64_t(text.size())));
-  return file->commit(/*toDisk=*/false);
+  return writeFiles({{path, text}});
+}
+
+Status piper::rt::writeFiles(
+    const std::vector<std::pair<std::string, std::string>> &files) {
+  OutputBatch batch;
+  for (const auto &[path, text] : files) {
+    Result<OutputFile> file = OutputFile::create(path);
+    if (!file.ok())
+      return file.takeStatus();
+    PIPER_RETURN_IF_ERROR(file->write(text.data(), int64_t(text.size())));
+    batch.add(std::move(*file));
+  }
+  return batch.commit(/*toDisk=*/false);
 }

@@ -178,8 +178,10 @@ static Status printTimetable(const Plan &plan, const RunOptions &options,
   return Status::success();
 }
 
+/// Dumps join `results`.
 static Status runTraining(Start &start, const RunOptions &options,
-                          std::ostream &out, std::ostream &log) {
+                          OutputBatch &results, std::ostream &out,
+                          std::ostream &log) {
   Executor &executor = *start.executor;
   const Program &program = executor.program();
   Result<std::unique_ptr<BatchSource>> source = openTraining(start, options);
@@ -206,9 +208,10 @@ static Status runTraining(Start &start, const RunOptions &options,
       (*source)->position(executor.counter("iteration", summary->steps));
   if (summary->steps > 0 && !options.dumpGradients.empty())
     PIPER_RETURN_IF_ERROR(
-        dumpGradients(executor, entry, options.dumpGradients));
+        dumpGradients(executor, entry, options.dumpGradients, &results));
   if (summary->steps > 0 && !options.dumpOutputs.empty())
-    PIPER_RETURN_IF_ERROR(dumpOutputs(executor, entry, options.dumpOutputs));
+    PIPER_RETURN_IF_ERROR(
+        dumpOutputs(executor, entry, options.dumpOutputs, &results));
   if (summary->skipped > 0)
     log << "warning: " << summary->skipped << " of " << summary->steps
         << " steps were skipped" << std::endl;
@@ -265,18 +268,20 @@ Status piper::rt::runPlan(Plan plan, const RunOptions &options,
   generateOptions.prompt = options.prompt.value_or("\n");
   generateOptions.temperature = options.temperature.value_or(0.8);
   generateOptions.seed = options.seed;
+  OutputBatch results;
   // Before the training that would be lost: of no bytes it only checks.
   if (options.generate)
     PIPER_RETURN_IF_ERROR(generate(executor, generateOptions, out));
   if (options.eval)
     PIPER_RETURN_IF_ERROR(runEval(executor, options, out));
   else if (hasData(options))
-    PIPER_RETURN_IF_ERROR(runTraining(*start, options, out, log));
+    PIPER_RETURN_IF_ERROR(runTraining(*start, options, results, out, log));
   if (!options.save.empty())
-    PIPER_RETURN_IF_ERROR(saveParameters(executor, options.save));
+    PIPER_RETURN_IF_ERROR(saveParameters(executor, options.save, &results));
   if (!options.saveState.empty())
     PIPER_RETURN_IF_ERROR(
-        saveState(executor, options.saveState, start->position));
+        saveState(executor, options.saveState, start->position, &results));
+  PIPER_RETURN_IF_ERROR(results.commit());
   if (!options.generate)
     return Status::success();
   generateOptions.count = *options.generate;

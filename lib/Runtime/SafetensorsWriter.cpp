@@ -67,7 +67,7 @@ makeHeader(const std::string &path, const std::vector<TensorToWrite> &tensors,
 
 Status piper::rt::writeSafetensors(
     const std::string &path, std::vector<TensorToWrite> tensors,
-    const std::map<std::string, std::string> &metadata) {
+    const std::map<std::string, std::string> &metadata, OutputBatch *batch) {
   PIPER_RETURN_IF_ERROR(checkNames(path, tensors));
   std::sort(tensors.begin(), tensors.end(),
             [](const TensorToWrite &a, const TensorToWrite &b) {
@@ -88,5 +88,8 @@ Status piper::rt::writeSafetensors(
   PIPER_RETURN_IF_ERROR(file->write(header->data(), int64_t(header->size())));
   for (const TensorToWrite &tensor : tensors)
     PIPER_RETURN_IF_ERROR(file->write(tensor.data, bytesOf(tensor)));
-  return file->commit();
+  if (!batch)
+    return file->commit();
+  batch->add(std::move(*file));
+  return Status::success();
 }

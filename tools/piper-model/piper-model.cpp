@@ -67,13 +67,13 @@ static llvm::Error run(const ModelRequest &request) {
   auto module = build(&context, request);
   if (!module)
     return module.takeError();
+  std::vector<std::pair<std::string, std::string>> files;
   if (!request.output.empty())
-    if (llvm::Error error = toError(rt::writeFile(
-            request.output, modelText(module->get(), request.bytecode))))
-      return error;
-  if (request.inputs.empty())
-    return llvm::Error::success();
-  return toError(rt::writeFile(request.inputs, inputText(request)));
+    files.emplace_back(request.output,
+                       modelText(module->get(), request.bytecode));
+  if (!request.inputs.empty())
+    files.emplace_back(request.inputs, inputText(request));
+  return toError(rt::writeFiles(files));
 }
 
 int main(int argc, char **argv) {

@@ -41,13 +41,12 @@ static Status checkFiles(const Flags &flags) {
 }
 
 static Status writeResults(const Report &report, const Flags &flags) {
+  std::vector<std::pair<std::string, std::string>> files;
   if (!flags.json.empty())
-    PIPER_RETURN_IF_ERROR(
-        piper::rt::writeFile(flags.json, toJSON(report.schedule) + "\n"));
+    files.emplace_back(flags.json, toJSON(report.schedule) + "\n");
   if (!flags.svg.empty())
-    PIPER_RETURN_IF_ERROR(piper::rt::writeFile(
-        flags.svg, toSVG(report.schedule, report.simulation)));
-  return Status::success();
+    files.emplace_back(flags.svg, toSVG(report.schedule, report.simulation));
+  return piper::rt::writeFiles(files);
 }
 
 static void printReport(const Report &report, const Flags &flags) {

@@ -167,6 +167,22 @@ TEST(Files, PublishedFilesGoOnBeingWritten) {
   EXPECT_EQ(folder.count(), 1u);
 }
 
+TEST(Files, ABatchIsWrittenAsAWholeOrNotAtAll) {
+  TempFolder folder;
+  folder.write("a", "old");
+  Status status = writeFiles({{folder.file("a"), "new"}, {"/dev/full", "x"}});
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.message(),
+            "cannot write '/dev/full': No space left on device");
+  EXPECT_EQ(folder.read("a"), "old");
+  EXPECT_EQ(folder.count(), 1u);
+  ASSERT_TRUE(
+      writeFiles({{folder.file("a"), "new"}, {folder.file("b"), "too"}}).ok());
+  EXPECT_EQ(folder.read("a"), "new");
+  EXPECT_EQ(folder.read("b"), "too");
+  EXPECT_EQ(folder.count(), 2u);
+}
+
 TEST(Files, NoOutputIsAnInputOrAnotherOutput) {
   TempFolder folder;
   std::string in = folder.write("in", "x"), out = folder.file("out");

@@ -10,6 +10,7 @@
 
 #include "Piper/Runtime/Data.h"
 #include "Piper/Runtime/Executor.h"
+#include "Piper/Runtime/Files.h"
 
 #include <optional>
 #include <utility>
@@ -18,13 +19,16 @@ namespace piper::rt {
 
 /// Writes the parameters by name, atomically. Metadata: "format" = "pt"
 /// (row-major tensors, which other readers ask for) and "piper" = "parameters".
-Status saveParameters(const Executor &executor, const std::string &path);
+/// With a `batch` the file takes its place with the others of it.
+Status saveParameters(const Executor &executor, const std::string &path,
+                      OutputBatch *batch = nullptr);
 /// Writes all state: also "NAME.m", "NAME.v", "iteration", "update", "seed".
 /// Metadata "piper" = "state" and, where the run has read data, the position of
 /// the next batch: "position" = "60", "position_unit" = "token" or "row",
 /// "position_after" = "batches of 4 x 5 tokens".
 Status saveState(const Executor &executor, const std::string &path,
-                 const std::optional<DataPosition> &position = {});
+                 const std::optional<DataPosition> &position = {},
+                 OutputBatch *batch = nullptr);
 
 /// What a file restored.
 struct LoadReport {

@@ -7,6 +7,7 @@
 #define PIPER_RUNTIME_DUMP_H
 
 #include "Piper/Runtime/Executor.h"
+#include "Piper/Runtime/Files.h"
 
 namespace piper::rt {
 
@@ -16,13 +17,14 @@ Status checkKeepsGradients(const Program &program, const EntryPoint &entry);
 
 /// Writes the raw gradients of the last run of entry point `entry` (before
 /// clipping) under the names of their parameters: F32 (bf16 is widened), F64 in
-/// an f64 program.
+/// an f64 program. With a `batch` the file takes its place with the others of
+/// it.
 Status dumpGradients(const Executor &executor, int entry,
-                     const std::string &path);
+                     const std::string &path, OutputBatch *batch = nullptr);
 
 /// Writes all outputs of the last run of entry point `entry`.
-Status dumpOutputs(const Executor &executor, int entry,
-                   const std::string &path);
+Status dumpOutputs(const Executor &executor, int entry, const std::string &path,
+                   OutputBatch *batch = nullptr);
 
 } // namespace piper::rt
 

@@ -11,6 +11,8 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace piper::rt {
 
@@ -54,6 +56,8 @@ public:
   Status write(const void *data, int64_t count);
   /// Renames the file to its place, where it goes on being written.
   Status publish();
+  /// Has the disk take everything.
+  Status flush();
   /// Publishes and closes. With `toDisk` file and folder are flushed to the
   /// disk, so that a machine that crashes has the old file or the new one too.
   Status commit(bool toDisk = true);
@@ -73,8 +77,22 @@ private:
 /// than after it. Leaves nothing behind.
 Status checkWritable(const std::string &path);
 
-/// A small file in one go, as OutputFile writes it.
+/// Files that take their places when all of them are complete: an error of one
+/// leaves what was there in the place of each.
+class OutputBatch {
+public:
+  void add(OutputFile file) { files.push_back(std::move(file)); }
+  Status commit(bool toDisk = true);
+
+private:
+  std::vector<OutputFile> files;
+};
+
+/// A small file in one go.
 Status writeFile(const std::string &path, const std::string &text);
+/// Several, by path and text, as one batch.
+Status
+writeFiles(const std::vector<std::pair<std::string, std::string>> &files);
 
 } // namespace piper::rt
 

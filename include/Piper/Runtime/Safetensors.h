@@ -87,10 +87,12 @@ struct TensorToWrite {
 
 /// Replaces the file `path` as a whole (OutputFile). Tensors are stored by
 /// descending element size, so that each is aligned to it, then by name, so
-/// that files of equal tensors are equal however the step was distributed.
+/// that files of equal tensors are equal however the step was distributed. With
+/// a `batch` the file takes its place with the others of it.
 Status writeSafetensors(const std::string &path,
                         std::vector<TensorToWrite> tensors,
-                        const std::map<std::string, std::string> &metadata);
+                        const std::map<std::string, std::string> &metadata,
+                        OutputBatch *batch = nullptr);
 
 } // namespace piper::rt
 
