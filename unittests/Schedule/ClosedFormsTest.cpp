@@ -64,6 +64,16 @@ TEST(ClosedForms, ZeroBubbleH2IdlesOnlyWhileItFills) {
     }
 }
 
+TEST(ClosedForms, ZeroBubbleH2OfFewMicroBatches) {
+  for (int P = 2; P <= 16; ++P)
+    for (int M = P; M < 2 * P - 1; ++M) {
+      Simulation sim = run(make("zb_h2", P, 1, M));
+      EXPECT_NEAR(sim.makespan, 3 * M + P - 1, 1e-9) << "P=" << P << " M=" << M;
+      for (int peak : sim.peak)
+        EXPECT_EQ(peak, M) << "P=" << P << " M=" << M;
+    }
+}
+
 TEST(ClosedForms, IdleTimeOfInterleavedZeroBubble) {
   for (int P = 1; P <= 8; ++P)
     for (int V = 1; V <= 3; ++V)
@@ -100,12 +110,38 @@ TEST(ClosedForms, VMinLengthAndMemory) {
   EXPECT_EQ(run(make("v_min", 8, 2, 16)).maxPeak(), 8);
 }
 
-TEST(ClosedForms, VHalfMemory) {
-  for (int P = 2; P <= 16; ++P) {
-    Simulation sim = run(make("v_half", P, 2, 64));
-    EXPECT_EQ(sim.maxPeak(), 2 * ((P + 2) / 2)) << "P=" << P;
-    EXPECT_LT(sim.makespan, 6 * 64 + 4 * P) << "P=" << P;
+TEST(ClosedForms, VHalfLengthAndMemory) {
+  for (int P = 2; P <= 16; ++P)
+    for (int M : {P, P + 1, 2 * P, 3 * P + 1, 64}) {
+      Simulation sim = run(make("v_half", P, 2, M));
+      int ends = P == 2 ? 1 : P % 2 == 0 ? 3 * P - 7 : 3 * P - 4;
+      EXPECT_NEAR(sim.makespan, 6 * M + ends, 1e-9) << "P=" << P << " M=" << M;
+      EXPECT_EQ(sim.maxPeak(), std::min(2 * ((P + 2) / 2), 2 * M))
+          << "P=" << P << " M=" << M;
+    }
+  // What the kinds of the same memory take elsewhere.
+  const int known[][3] = {
+      {2, 4, 25}, {4, 8, 53}, {4, 16, 101}, {8, 16, 113}, {8, 32, 209}};
+  for (auto [P, M, length] : known)
+    EXPECT_NEAR(run(make("v_half", P, 2, M)).makespan, length, 1e-9);
+}
+
+TEST(ClosedForms, VHalfHidesTransfersInTheMiddle) {
+  // Only the ends grow with the time of a transfer, not each micro-batch.
+  Costs costs = Costs::uniform(1, 1, 1, 0.5);
+  for (int P : {2, 3, 4, 5, 8, 16}) {
+    double shorter = run(make("v_half", P, 2, 3 * P), costs).makespan;
+    double longer = run(make("v_half", P, 2, 5 * P), costs).makespan;
+    EXPECT_NEAR(longer - shorter, 6 * 2 * P, 1e-9) << "P=" << P;
   }
+}
+
+TEST(ClosedForms, VHalfEndsForEverySize) {
+  // The order is found on a clock: it is complete wherever that clock stops.
+  for (int P = 1; P <= 40; ++P)
+    for (int M = 1; M <= 3 * P; M += M < 5 ? 1 : P / 3 + 1)
+      EXPECT_LE(run(make("v_half", P, 2, M)).maxPeak(), 2 * ((P + 2) / 2))
+          << "P=" << P << " M=" << M;
 }
 
 TEST(ClosedForms, LargestIdleOfDualPipe) {

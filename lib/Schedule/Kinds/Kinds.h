@@ -57,12 +57,19 @@ Action interleavedBackward(const Schedule &s, int rank, int k);
 /// A V-shaped building block: the slot in which coordinate r runs the four
 /// passes of micro-batch 0, in the order of the data flow; micro-batch m runs
 /// them 6 m slots later. Requires: on each coordinate the four slots differ
-/// modulo 6. Weight gradients take the free slots, oldest first; the order of
-/// the slots is the schedule.
+/// modulo 6.
 struct VBlock {
+  static constexpr int kPeriod = 6;
   std::function<int(int r)> down, up, upBackward, downBackward;
 };
+
+/// The order of the slots; weight gradients take the free ones, oldest first.
 void fillFromBlock(Schedule &s, const VBlock &block);
+
+/// The same block with earlier ends: its actions move into gaps before them
+/// where that keeps at most `cap` activations. Requires: the block's own order
+/// needs no more than `cap` until BI.
+void fillFromEarlyBlock(Schedule &s, const VBlock &block, int cap);
 
 /// The eight steps of DualPipe on one coordinate. Direction 0 is the one whose
 /// forward enters near this coordinate. `depth` counts coordinates from the

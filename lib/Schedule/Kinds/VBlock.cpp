@@ -11,8 +11,6 @@
 
 namespace piper::schedule {
 
-static constexpr int kPeriod = 6;
-
 /// The four passes of all micro-batches on one coordinate, by slot. (A list
 /// and not a table of slots: a deep pipeline has many more slots than actions.)
 static std::vector<std::pair<int64_t, Action>>
@@ -27,7 +25,7 @@ repeatBlock(const Schedule &s, int rank, const VBlock &block) {
   for (auto [slot, action] : passes)
     for (int mb = 0; mb < s.M; ++mb) {
       action.microBatch = mb;
-      slots.push_back({slot + int64_t(kPeriod) * mb, action});
+      slots.push_back({slot + int64_t(VBlock::kPeriod) * mb, action});
     }
   std::sort(slots.begin(), slots.end(),
             [](const auto &a, const auto &b) { return a.first < b.first; });

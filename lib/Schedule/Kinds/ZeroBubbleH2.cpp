@@ -12,16 +12,25 @@
 // No idle time between a coordinate's first and last action for equal costs and
 // M >= 2P-1; by makespan, which counts the P-1 forwards before the last
 // coordinate starts, (P-1) F: here 2, length 3 M+2 = 20. In flight until BW: at
-// most 2P-1, here 5. The paper lets coordinates start the next step at
-// different times; a step that ends together keeps the makespan.
+// most min(2P-1, M), here 5. Below M = 2P-1 that is too little for the paper's
+// warm-up, so coordinates run as many of its extra forwards as fit in between
+// ZB-H1 (M = P) and ZB-H2: 3 M+P-1 for every M >= P. The paper lets coordinates
+// start the next step at different times; a step that ends together keeps the
+// makespan.
 
 #include "Kinds.h"
+
+#include <algorithm>
 
 namespace piper::schedule {
 
 void fillZeroBubbleH2(Schedule &s) {
-  for (int rank = 0; rank < s.P; ++rank)
-    alternateOneStage(s, rank, 2 * (s.P - 1 - rank), /*weightDelay=*/2 * rank);
+  int P = s.P, extra = std::clamp(s.M - P, 0, P - 1);
+  for (int rank = 0; rank < P; ++rank) {
+    int ahead = P - 1 - rank; // as in ZB-H1
+    int warmup = ahead + (P > 1 ? extra * ahead / (P - 1) : 0);
+    alternateOneStage(s, rank, warmup, /*weightDelay=*/P - 1 + extra - warmup);
+  }
 }
 
 } // namespace piper::schedule
