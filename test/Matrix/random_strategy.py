@@ -22,7 +22,7 @@ class Strategy:
     def __init__(self, model, seed, at=None):
         self.model, self.random = model, random.Random(f"{seed} {at}")
         self.kind, self.ranks, self.chunks, self.micro = None, 0, 1, 1
-        self.cuts, self.unplaced_keys = [], []
+        self.cuts, self.unplaced_keys, self.again = [], [], []
         self.directives, self.costs, self.words, self.keeps_order = None, None, [], True
         if at is None:
             self.key("micro-batches", 1)
@@ -132,7 +132,8 @@ class Strategy:
             self.random.shuffle(device)
             self.place(lambda layer: [device[layer]])
         for _ in range(self.random.choice([0, 0, 1, 2])):
-            self.directives.append({"op": "recompute", "filter": {"layer": self.random.randrange(self.model.layers)}})
+            self.again.append(self.random.randrange(self.model.layers))
+            self.directives.append({"op": "recompute", "filter": {"layer": self.again[-1]}})
         if form == "ordered" and self.micro > 1:
             self.order()
         if self.random.random() < 0.5:
@@ -194,6 +195,9 @@ RULES = [
     ("no filter that fits nothing",  # directives.md: "a filter that fits nothing, are errors"
      r"filter \{layer = (\d+)\} matches no ",
      lambda s, m: int(m[1]) not in s.model.live if m else None),
+    ("nothing runs again twice",  # directives.md: "A filter of segments that all run again already is an error"
+     r"all that filter \{layer = \d+\} matches runs again already",
+     lambda s, m: len(set(s.again)) < len(s.again)),
     ("no micro-batches of what runs once",  # pipeline.md: "What depends on parameters alone runs once in a step"
      r"filter \{MB = \d+, PASS = \"F\", layer = (\d+)\} of group \d+ matches no task",
      lambda s, m: int(m[1]) not in s.model.batched if m else None),
