@@ -15,6 +15,8 @@ from graph import Entry, Node
 # Most rounding that a model may have: of the allowance of MATCH, when every op is off by an ulp of f32.
 ROOM = 0.2
 ULP = 2.0**-23
+# Of errors, each of which must leave it.
+DRAWS = 3
 
 
 class Maker(random_moves.Moves):
@@ -183,12 +185,13 @@ class RandomModel:
                 maker.inputs[node.attrs["name"]](maker.numbers, node.sizes(entry.rows))
                 for _ in range(graph.STEPS)]) for node in entry.leaves("input")} for entry in self.entries}
             noise = np.random.RandomState(seed)
-            shake = lambda size, shape: ULP * size * noise.uniform(-1, 1, shape)
+            # Equal numbers in all rows are rounded alike: most of an op's error has one sign.
+            shake = lambda size, shape: ULP * size * (noise.choice([-0.7, 0.7]) + noise.uniform(-0.3, 0.3, shape))
             with np.errstate(all="ignore"):
                 self.reference = graph.train(self.entries, self.inputs, self.params)
-                noisy = graph.train(self.entries, self.inputs, self.params, shake)
+                noisy = [graph.train(self.entries, self.inputs, self.params, shake) for _ in range(DRAWS)]
             self.trains = any(name.startswith("gradient") and np.any(value) for name, value in self.reference.items())
-            if usable(self.reference, noisy) and (self.trains or seed % 20 == 7):
+            if all(usable(self.reference, one) for one in noisy) and (self.trains or seed % 20 == 7):
                 break
         else:
             raise SystemExit(f"seed {seed}: no model with room for rounding in 50")
