@@ -26,6 +26,9 @@ static std::string compileText(const LoadOptions &options) {
   return text;
 }
 
+/// Where a diagnostic with its place has said it all.
+static rt::Status saidAlready() { return rt::Status::error(""); }
+
 static rt::Status compileModel(ModuleOp module, const LoadOptions &options) {
   CompileOptions compile;
   std::string problem = compile.parse(compileText(options));
@@ -34,7 +37,7 @@ static rt::Status compileModel(ModuleOp module, const LoadOptions &options) {
   if (options.oneDevice) {
     // The strategy may also say how to update.
     if (failed(takeStrategy(module, compile)))
-      return rt::Status::error("the model cannot be compiled");
+      return saidAlready();
     compile.pipeline = PiperPipelineOptions();
     compile.directives = PiperDirectivesOptions();
     module->removeAttr(PiperDialect::DirectivesAttrHelper::getNameStr());
@@ -42,7 +45,7 @@ static rt::Status compileModel(ModuleOp module, const LoadOptions &options) {
   PassManager passes(module.getContext());
   buildCompilePipeline(passes, compile);
   if (failed(passes.run(module)))
-    return rt::Status::error("the model cannot be compiled");
+    return saidAlready();
   return rt::Status::success();
 }
 
@@ -79,15 +82,20 @@ rt::Result<rt::Plan> mlir::piper::loadPlan(const std::string &path,
   sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
   SourceMgrDiagnosticHandler handler(sources, &context);
   // Remarks explain the compiler's choices: a line each, without the place.
-  ScopedDiagnosticHandler remarks(&context, [](Diagnostic &diagnostic) {
+  int64_t errors = 0;
+  ScopedDiagnosticHandler remarks(&context, [&](Diagnostic &diagnostic) {
+    errors += diagnostic.getSeverity() == DiagnosticSeverity::Error;
     if (diagnostic.getSeverity() != DiagnosticSeverity::Remark)
       return failure();
     llvm::errs() << "remark: " << diagnostic.str() << "\n";
     return success();
   });
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
+  auto fail = [&](const std::string &message) {
+    return errors ? saidAlready() : rt::Status::error(message);
+  };
   if (!module)
-    return rt::Status::error("'" + path + "' cannot be read");
+    return fail("'" + path + "' cannot be read");
   Level level = getLevel(*module);
   if (isModel)
     *isModel = level == Level::Model;
@@ -101,7 +109,7 @@ rt::Result<rt::Plan> mlir::piper::loadPlan(const std::string &path,
                              "': expects a model or a plan");
   FailureOr<rt::Plan> plan = buildPlan(*module);
   if (failed(plan))
-    return rt::Status::error("'" + path + "' is no valid plan");
+    return fail("'" + path + "' is no valid plan");
   // Messages say which of two plans they mean; in the files both are @main.
   plan->name = path;
   if (plan->programs.size() == 1)

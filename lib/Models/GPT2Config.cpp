@@ -23,7 +23,8 @@ public:
   explicit ConfigReader(const Object &json) : json(json) {}
 
   /// A size from 1 to INT32_MAX, under its own name or the one transformers
-  /// takes as well; null or absent is the default.
+  /// takes as well; absent is the default, and nothing else is: transformers
+  /// would keep a null, and fail with it later.
   void size(StringRef key, StringRef alias, int64_t &value) {
     bool given = oneSize(key, value);
     int64_t other = value;
@@ -66,12 +67,21 @@ public:
     }
   }
 
-  /// A key that changes the result unless it has this value (or is null, or
-  /// empty).
+  /// A size that may be null, as if absent.
+  void sizeOrNull(StringRef key, int64_t &value) {
+    if (!isNull(key))
+      oneSize(key, value);
+  }
+
+  /// A key that changes the result unless it has this value, or without one is
+  /// null or empty.
   void only(StringRef key, std::optional<bool> harmless) {
     const JSON *found = find(key);
-    if (!found || (harmless && found->getAsBoolean() == harmless))
+    if (!found || (harmless && found->getAsBoolean() == harmless) ||
+        (!harmless && isNull(key)))
       return;
+    if (harmless && isNull(key))
+      return expects(key, "true or false", *found);
     const Object *object = found->getAsObject();
     const llvm::json::Array *array = found->getAsArray();
     if ((object && object->empty()) || (array && array->empty()))
@@ -93,8 +103,12 @@ public:
 
   const JSON *find(StringRef key) {
     read.insert(key);
-    const JSON *found = json.get(key);
-    return found && found->kind() != JSON::Null ? found : nullptr;
+    return json.get(key);
+  }
+
+  bool isNull(StringRef key) {
+    const JSON *found = find(key);
+    return found && found->kind() == JSON::Null;
   }
 
   bool wasRead(StringRef key) const { return read.contains(key); }
@@ -190,9 +204,12 @@ static bool isHarmless(StringRef key) {
 
 static void checkArchitecture(ConfigReader &reader) {
   const JSON *found = reader.find("architectures");
-  if (!found)
-    return;
+  if (!found || reader.isNull("architectures"))
+    return; // transformers writes null where it does not know
   const llvm::json::Array *names = found->getAsArray();
+  if (names && names->empty())
+    return reader.expects("architectures", "GPT2LMHeadModel or GPT2Model",
+                          *found);
   for (const JSON &name : names ? *names : llvm::json::Array{*found})
     if (name != JSON("GPT2LMHeadModel") && name != JSON("GPT2Model"))
       reader.expects("architectures", "GPT2LMHeadModel or GPT2Model", name);
@@ -214,7 +231,7 @@ mlir::piper::readGPT2Config(const Object &json,
   reader.size("n_head", "num_attention_heads", config.heads);
   reader.size("n_positions", "max_position_embeddings", config.positions);
   reader.size("vocab_size", "", config.vocab);
-  reader.size("n_inner", "", config.inner);
+  reader.sizeOrNull("n_inner", config.inner);
   reader.number("embd_pdrop", 0, 1, config.embeddingDropout);
   reader.number("attn_pdrop", 0, 1, config.attentionDropout);
   reader.number("resid_pdrop", 0, 1, config.residualDropout);

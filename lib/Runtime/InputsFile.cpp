@@ -124,9 +124,13 @@ Status InputsFile::checkIndices(const FileInput &input, int64_t step,
     return Status::success();
   int64_t value = isShort ? static_cast<const int32_t *>(data)[at]
                           : static_cast<const int64_t *>(data)[at];
+  std::string where;
+  const std::vector<int64_t> &shape = input.type.shape;
+  if (shape.size() > 1)
+    where = " (row " + std::to_string(at / (count / shape[0])) + ")";
   return fail("tensor '" + input.tensor->name + "': element " +
-              std::to_string(at) + " of step " + std::to_string(step) + " is " +
-              std::to_string(value) + " but the program has " +
+              std::to_string(at) + where + " of step " + std::to_string(step) +
+              " is " + std::to_string(value) + " but the program has " +
               (input.limit.negativeIsError ? "0 to " : "labels up to ") +
               std::to_string(input.limit.below - 1));
 }

@@ -165,10 +165,12 @@ Status RankProgram::fail(Status status, int entryIndex, int instruction,
   const EntryPoint &entry = source.entries[entryIndex];
   const Function &function =
       source.functions[entry.instructions[instruction].function];
+  int32_t microBatch = entry.instructions[instruction].microBatch;
   return std::move(status).addNote(
       "in step " + std::to_string(call.step) + " ('" +
       function.steps[call.step].spec.name + "') of " +
-      describeInstruction(source, entry, instruction));
+      describeInstruction(source, entry, instruction) +
+      (microBatch < 0 ? "" : ", micro-batch " + std::to_string(microBatch)));
 }
 
 Status RankProgram::runTask(int entry, int instruction) {

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <set>
 
 using namespace piper::rt;
 using Json = nlohmann::json;
@@ -130,6 +129,13 @@ Status CostReader::readLink(const Json &value) {
       if (bytes == 0)
         return fail("'link." + rate + "' expects a number above 0 but got 0");
       bytes /= scale;
+      // The largest message then takes a time that adds up with others.
+      constexpr double kLeast = 1e-9;
+      if (bytes < kLeast)
+        return fail("'link." + rate +
+                    "' expects a rate of at least 1e-9 bytes "
+                    "in a microsecond but got " +
+                    show(number));
     } else {
       return fail("unknown key 'link." + key + "', expects 'latency' or '" +
                   rate + "'");
@@ -159,22 +165,6 @@ Status CostReader::read(const Json &root) {
   return Status::success();
 }
 
-/// The value of a text whose objects have each key once, of which the parser
-/// would keep the last; `twice` is set to one that is not.
-static Json parse(const std::string &text, std::string &twice) {
-  std::vector<std::set<std::string>> keys;
-  return Json::parse(text, [&](int, Json::parse_event_t event, Json &value) {
-    if (event == Json::parse_event_t::object_start)
-      keys.emplace_back();
-    else if (event == Json::parse_event_t::object_end)
-      keys.pop_back();
-    else if (event == Json::parse_event_t::key && twice.empty() &&
-             !keys.back().insert(value.get<std::string>()).second)
-      twice = show(value);
-    return true;
-  });
-}
-
 Result<TaskCosts> piper::rt::readTaskCosts(const std::string &path) {
   Result<InputFile> file = InputFile::open(path);
   if (!file.ok())
@@ -188,10 +178,9 @@ Result<TaskCosts> piper::rt::readTaskCosts(const std::string &path) {
   PIPER_RETURN_IF_ERROR(file->read(0, file->size(), text.data()));
   CostReader reader(path);
   try {
-    std::string twice;
-    Json root = parse(text, twice);
-    if (!twice.empty())
-      return Status::error("costs '" + path + "': key " + twice +
+    Json root = Json::parse(text);
+    if (auto key = piper::schedule::findRepeatedKey(text))
+      return Status::error("costs '" + path + "': key " + show(*key) +
                            " is given twice");
     PIPER_RETURN_IF_ERROR(reader.read(root));
   } catch (const Json::exception &problem) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <set>
 
 namespace piper::schedule {
 
@@ -38,8 +39,12 @@ static Result<std::vector<double>> parseList(const std::string &key,
   for (const std::string &part : split(text, ':')) {
     char *end = nullptr;
     double value = std::strtod(part.c_str(), &end);
-    if (part.empty() || *end != '\0' || !std::isfinite(value) || value < 0)
+    if (part.empty() || *end != '\0' || std::isnan(value) || value < 0)
       return Error{"cost '" + key + "' expects numbers >= 0 but got '" + part +
+                   "'"};
+    // Sums over all actions stay finite.
+    if (value > 1e15)
+      return Error{"cost '" + key + "' expects at most 1e15 but got '" + part +
                    "'"};
     values.push_back(value);
   }
@@ -110,11 +115,14 @@ static Result<Costs> completeBackward(Costs costs, bool hasB, bool hasBI,
 Result<Costs> parseCosts(const std::string &text) {
   Costs costs;
   bool hasB = false, hasBI = false, hasBW = false;
+  std::set<std::string> seen;
   for (const std::string &item : split(text, ',')) {
     size_t equal = item.find('=');
     std::string key = item.substr(0, equal);
     if (equal == std::string::npos)
       return Error{"costs expect KEY=VALUE but got '" + item + "'"};
+    if (!seen.insert(key).second)
+      return Error{"cost '" + key + "' is given twice"};
     auto values = parseList(key, item.substr(equal + 1));
     if (!values)
       return Error{values.error()};

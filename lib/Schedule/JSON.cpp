@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 namespace piper::schedule {
 
@@ -262,6 +263,51 @@ Result<Schedule> Reader::read() {
   return s;
 }
 
+namespace {
+/// Looks at keys and keeps nothing else; stops at the first that is repeated.
+class KeyFinder : public nlohmann::json_sax<json> {
+public:
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t &) override { return true; }
+  bool string(string_t &) override { return true; }
+  bool binary(binary_t &) override { return true; }
+  bool start_array(std::size_t) override { return true; }
+  bool end_array() override { return true; }
+  bool start_object(std::size_t) override {
+    keys.emplace_back();
+    return true;
+  }
+  bool end_object() override {
+    keys.pop_back();
+    return true;
+  }
+  bool key(string_t &name) override {
+    if (keys.back().insert(name).second)
+      return true;
+    repeated = name;
+    return false;
+  }
+  bool parse_error(std::size_t, const std::string &,
+                   const nlohmann::detail::exception &) override {
+    return false;
+  }
+
+  std::optional<std::string> repeated;
+
+private:
+  std::vector<std::set<std::string>> keys;
+};
+} // namespace
+
+std::optional<std::string> findRepeatedKey(const std::string &text) {
+  KeyFinder finder;
+  json::sax_parse(text, &finder);
+  return finder.repeated;
+}
+
 std::string parserMessage(const std::string &what) {
   size_t end = what.find("] ");
   return what.rfind("[json.exception", 0) == 0 && end != std::string::npos
@@ -276,6 +322,8 @@ Result<std::vector<Schedule>> fromJSON(const std::string &text) {
   } catch (const json::exception &problem) {
     return Error{"not JSON: " + parserMessage(problem.what())};
   }
+  if (auto key = findRepeatedKey(text))
+    return Error{"key " + show(*key) + " is given twice"};
   if (root.is_object() && root.contains("entries")) {
     json entries = std::move(root["entries"]);
     root = std::move(entries);

@@ -7,6 +7,8 @@
 
 #include "Piper/Target/BuildProgram.h"
 
+#include "Piper/Dialect/ProgramLocation.h"
+
 #include "BuildEntry.h"
 
 using namespace mlir;
@@ -38,7 +40,8 @@ static LogicalResult buildOne(ProgramOp op, FunctionCache &cache,
 static FailureOr<SmallVector<ProgramOp>> collectPrograms(ModuleOp module) {
   SmallVector<ProgramOp> programs(module.getOps<ProgramOp>());
   if (programs.empty())
-    return module.emitError() << "expects a program but the plan has none";
+    return emitProgramError(module)
+           << "expects a program but the plan has none";
   llvm::stable_sort(programs, [](ProgramOp a, ProgramOp b) {
     return a.getCoordinate() < b.getCoordinate();
   });
@@ -68,7 +71,7 @@ FailureOr<rt::Plan> mlir::piper::buildPlan(ModuleOp module, PlanOps *ops) {
   auto level = module->getAttrOfType<LevelAttr>(
       PiperDialect::LevelAttrHelper::getNameStr());
   if (!level || level.getValue() != Level::Plan)
-    return module.emitError()
+    return emitProgramError(module)
            << "expects a plan but got level '"
            << stringifyLevel(level ? level.getValue() : Level::Model) << "'";
   FailureOr<SmallVector<ProgramOp>> programs = collectPrograms(module);

@@ -30,16 +30,19 @@ namespace schedule = ::piper::schedule;
 /// What a schedule directive is executed with.
 static LogicalResult checkDirectives(ModuleOp module,
                                      const Directives &directives) {
-  std::string name = directiveName(directives.schedule->number, "schedule");
+  Origins origins(module);
+  int64_t number = directives.schedule->number;
+  std::string name = origins.name(number, "schedule");
   if (!directives.order.empty())
-    return module.emitError()
+    return origins.error(number)
            << name << " and "
-           << directiveName(directives.order.front().number, "order")
+           << origins.name(directives.order.front().number, "order")
            << " both say in which order tasks run: expects one of them";
   if (directives.place.empty())
-    return module.emitError() << name
-                              << " expects 'place' directives, whose stages it "
-                                 "orders, but there are none";
+    return origins.error(number)
+           << name
+           << " expects 'place' directives, whose stages it orders, but there "
+              "are none";
   return success();
 }
 
@@ -51,10 +54,9 @@ static LogicalResult checkSchedule(ModuleOp module,
   std::vector<std::string> broken = schedule::verify(given, options);
   if (broken.empty())
     return success();
-  InFlightDiagnostic error = module.emitError()
-                             << directiveName(directives.schedule->number,
-                                              "schedule")
-                             << ": " << broken.front();
+  InFlightDiagnostic error =
+      Origins(module).error(directives.schedule->number, "schedule");
+  error << broken.front();
   for (const std::string &rule : llvm::drop_begin(broken))
     error.attachNote() << rule;
   return error;
@@ -123,7 +125,8 @@ private:
         failed(verifyTasks(module)))
       return failure();
     auto given = makeSchedule(module, *directives);
-    FailureOr<::piper::rt::TaskCosts> read = getTaskCosts(module, *directives);
+    FailureOr<::piper::rt::TaskCosts> read =
+        getTaskCosts(*directives, Origins(module));
     if (failed(given) || failed(read))
       return failure();
     TaskCostTable costs(module, std::move(*read));

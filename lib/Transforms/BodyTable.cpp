@@ -122,7 +122,7 @@ LogicalResult mlir::piper::expectLevel(ModuleOp module, StringRef pass,
   Level got = getLevel(module);
   if (got == level)
     return success();
-  return module.emitError()
+  return emitProgramError(module)
          << "'" << pass << "' expects level '" << stringifyLevel(level)
          << "' but got '" << stringifyLevel(got) << "'";
 }

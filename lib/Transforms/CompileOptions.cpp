@@ -6,6 +6,7 @@
 #include "Piper/Transforms/CompileOptions.h"
 
 #include "Piper/Dialect/PiperDialect.h"
+#include "Piper/Dialect/ProgramLocation.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -179,22 +180,73 @@ Keys::Keys(CompileOptions &options) {
       "JSON file of directives, beside those of these keys");
 }
 
+/// Takes the value from the start of `text`; nothing if its quotes or braces do
+/// not close, at a blank or the end, or braces in it do not.
+static std::optional<StringRef> takeValue(StringRef &text) {
+  size_t end = text.find_first_of(" \t\n");
+  StringRef value = text.take_front(end);
+  if (text.starts_with("'") || text.starts_with("\"")) {
+    end = text.find(text.front(), 1);
+    value = text.slice(1, end++);
+    if (end == 0)
+      return std::nullopt;
+  } else if (text.starts_with("{")) {
+    int64_t depth = 0;
+    for (end = 0; end < text.size(); ++end) {
+      depth += text[end] == '{' ? 1 : text[end] == '}' ? -1 : 0;
+      if (depth == 0)
+        break;
+    }
+    value = text.slice(1, end++);
+  }
+  if (end > text.size() && end != StringRef::npos)
+    return std::nullopt;
+  text = text.drop_front(std::min(end, text.size()));
+  // The text of a pipeline knows braces only.
+  int64_t depth = 0;
+  for (char c : value)
+    if ((depth += c == '{' ? 1 : c == '}' ? -1 : 0) < 0)
+      return std::nullopt;
+  bool isWhole = text.empty() || llvm::isSpace(text.front());
+  return depth == 0 && isWhole ? std::optional(value) : std::nullopt;
+}
+
+/// The text that `takeValue` takes as `value`.
+static std::string quote(StringRef value) {
+  bool isPlain = value.find_first_of(" \t\n") == StringRef::npos &&
+                 (value.empty() || !StringRef("'\"{").contains(value.front()));
+  if (isPlain)
+    return value.str();
+  for (StringRef mark : {"'", "\""})
+    if (!value.contains(mark))
+      return (mark + value + mark).str();
+  return ("{" + value + "}").str();
+}
+
 std::string Keys::read(StringRef text,
                        function_ref<std::string(Key &, StringRef)> set) {
   llvm::StringSet<> seen;
-  SmallVector<StringRef> words;
-  text.split(words, ' ', -1, /*KeepEmpty=*/false);
-  for (StringRef word : words) {
-    auto [name, value] = word.split('=');
+  for (text = text.ltrim(); !text.empty(); text = text.ltrim()) {
+    StringRef name = text.take_front(text.find_first_of("= \t\n"));
+    text = text.drop_front(name.size());
     Key *key = find(name);
     if (!key)
       return ("unknown key '" + name + "': expects " + names()).str();
-    if (!word.contains('='))
+    if (!text.consume_front("="))
       return ("key '" + name + "' expects a value, as " + name + "=" +
               key->initial)
           .str();
     if (!seen.insert(name).second)
       return ("key '" + name + "' is given twice").str();
+    StringRef rest = text;
+    std::optional<StringRef> taken = takeValue(text);
+    if (!taken)
+      return ("key '" + name +
+              "' expects quotes and braces that close, at the end or before a "
+              "blank, but got " +
+              rest.take_front(60))
+          .str();
+    StringRef value = *taken;
     if (std::string expects = set(*key, value); !expects.empty())
       return ("key '" + name + "' expects " + expects + " but got '" + value +
               "'")
@@ -206,6 +258,7 @@ std::string Keys::read(StringRef text,
 std::string CompileOptions::parse(StringRef text) {
   return Keys(*this).read(text, [&](Key &key, StringRef value) {
     given.insert(key.name);
+    texts[key.name.str()] = quote(value);
     return key.set(value);
   });
 }
@@ -272,7 +325,7 @@ LogicalResult mlir::piper::takeStrategy(ModuleOp module,
     return success();
   std::string problem = options.addStrategy(strategy.getKeys().getValue());
   if (!problem.empty())
-    return module.emitError() << "'" << name << "': " << problem;
+    return emitProgramError(module) << "'" << name << "': " << problem;
   module->removeAttr(name);
   return success();
 }

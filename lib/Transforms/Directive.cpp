@@ -22,8 +22,7 @@ namespace {
 
 class ListReader {
 public:
-  explicit ListReader(function_ref<void(int64_t, const Twine &)> report)
-      : report(report) {}
+  explicit ListReader(const Origins &origins) : origins(origins) {}
   LogicalResult read(Attribute attribute, int64_t number);
   LogicalResult verifyMicroBatches() const;
   Directives result;
@@ -36,7 +35,7 @@ private:
   LogicalResult recompute(const DirectiveReader &reader, int64_t number);
   LogicalResult options(const DirectiveReader &reader, int64_t number);
 
-  function_ref<void(int64_t, const Twine &)> report;
+  const Origins &origins;
   /// The directive that set an option.
   llvm::StringMap<int64_t> setBy;
 };
@@ -84,7 +83,7 @@ LogicalResult ListReader::split(const DirectiveReader &reader, int64_t number) {
   split.number = number;
   if (result.split)
     return reader.error("the step is split already by " +
-                        Twine(directiveName(result.split->number, "split")));
+                        reader.name(result.split->number, "split"));
   if (failed(reader.keys({"filter", "dim_name", "num_microbatches", "dim"})) ||
       (reader.has("filter") && failed(reader.filter("filter", split.filter))) ||
       failed(reader.string("dim_name", split.tag)) ||
@@ -124,9 +123,8 @@ LogicalResult ListReader::schedule(const DirectiveReader &reader,
   ScheduleDirective schedule;
   schedule.number = number;
   if (result.schedule)
-    return reader.error(
-        "there is a schedule already, " +
-        Twine(directiveName(result.schedule->number, "schedule")));
+    return reader.error("there is a schedule already, " +
+                        reader.name(result.schedule->number, "schedule"));
   if (failed(reader.keys({"kind", "file", "chunks", "limit"})) ||
       failed(reader.string("kind", schedule.kind)) ||
       failed(reader.string("file", schedule.file)) ||
@@ -166,32 +164,40 @@ LogicalResult ListReader::options(const DirectiveReader &reader,
   OptionsDirective &options = result.options;
   if (failed(reader.keys(kKeys)))
     return failure();
+  if (llvm::none_of(kKeys, [&](StringRef key) { return reader.has(key); }))
+    return reader.error("expects prefetch, buffering, costs or memory_limit "
+                        "but has none of them");
   for (StringRef key : kKeys) {
     if (!reader.has(key))
       continue;
     auto [found, isNew] = setBy.try_emplace(key, number);
     if (!isNew)
       return reader.error("key '" + key + "' is set already by " +
-                          Twine(directiveName(found->second, "options")));
+                          reader.name(found->second, "options"));
   }
-  if (failed(reader.integer("prefetch", options.prefetch, 0)) ||
-      failed(reader.integer("buffering", options.buffering, 0)) ||
+  // No step has more messages or actions to count.
+  constexpr int64_t kMost = ::piper::schedule::kMaxStageMicroBatches;
+  if (failed(reader.integer("prefetch", options.prefetch, 0, kMost)) ||
+      failed(reader.integer("buffering", options.buffering, 0, kMost)) ||
       failed(reader.string("costs", options.costs)) ||
       failed(reader.integers("memory_limit", options.memoryLimit, 1)))
     return failure();
+  if (reader.has("costs"))
+    options.costsNumber = number;
+  if (reader.has("memory_limit"))
+    options.memoryLimitNumber = number;
   return success();
 }
 
 LogicalResult ListReader::read(Attribute attribute, int64_t number) {
   auto entries = dyn_cast<DictionaryAttr>(attribute);
   auto op = entries ? entries.getAs<StringAttr>("op") : StringAttr();
-  if (!op) {
-    report(number, "directive #" + Twine(number) +
-                       (entries ? ": expects key 'op' with a string"
-                                : ": expects a dictionary with the key 'op'"));
-    return failure();
-  }
-  DirectiveReader reader(entries, number, op.getValue(), report);
+  if (!op)
+    return origins.error(number)
+           << "directive #" << number
+           << (entries ? ": expects key 'op' with a string"
+                       : ": expects a dictionary with the key 'op'");
+  DirectiveReader reader(entries, number, op.getValue(), origins);
   if (op == "place")
     return place(reader, number);
   if (op == "split")
@@ -221,13 +227,12 @@ LogicalResult ListReader::verifyMicroBatches() const {
     for (const auto &[name, value] : filter.terms) {
       if (name != tag || (legal && (!value || value->index() == 0)))
         continue;
-      report(number,
-             directiveName(number, op) +
-                 (legal ? ": expects a whole number or \"*\" for '" +
-                              Twine(tag) + "' in " + Twine(filter.text())
-                        : ": expects a filter without '" + Twine(tag) +
-                              "', since it is the same for all micro-batches"));
-      return failure();
+      InFlightDiagnostic error = origins.error(number, op);
+      if (legal)
+        return error << "expects a whole number or \"*\" for '" << tag
+                     << "' in " << filter.text();
+      return error << "expects a filter without '" << tag
+                   << "', since it is the same for all micro-batches";
     }
     return success();
   };
@@ -245,10 +250,9 @@ LogicalResult ListReader::verifyMicroBatches() const {
   return success();
 }
 
-FailureOr<Directives> mlir::piper::parseDirectives(
-    ArrayRef<Attribute> list,
-    function_ref<void(int64_t, const Twine &)> report) {
-  ListReader reader(report);
+FailureOr<Directives> mlir::piper::parseDirectives(ArrayRef<Attribute> list,
+                                                   const Origins &origins) {
+  ListReader reader(origins);
   for (auto [index, attribute] : llvm::enumerate(list))
     if (failed(reader.read(attribute, index + 1)))
       return failure();
@@ -287,9 +291,9 @@ static void findNames(Attribute filters, SmallVectorImpl<StringRef> &names) {
       names.push_back(term.getName());
 }
 
-LogicalResult mlir::piper::verifyFilterNames(
-    ModuleOp module, ArrayRef<Attribute> list,
-    function_ref<void(int64_t, const Twine &)> report) {
+LogicalResult mlir::piper::verifyFilterNames(ModuleOp module,
+                                             ArrayRef<Attribute> list,
+                                             const Origins &origins) {
   StringRef split;
   int64_t splitNumber = 0;
   for (auto [index, attribute] : llvm::enumerate(list)) {
@@ -315,16 +319,13 @@ LogicalResult mlir::piper::verifyFilterNames(
       if (!known.contains(name) ||
           !(isSplit || llvm::is_contained({kPass, kSegment, kStage}, name)))
         continue;
-      std::string start = directiveName(index + 1, op.getValue()) + ": '" +
-                          name.str() + "' is ";
-      report(index + 1,
-             isSplit && splitNumber
-                 ? start + "the dim_name of " +
-                       directiveName(splitNumber, "split") +
-                       " and a tag of the model: rename one of them"
-                 : start + "a property of tasks and a tag of the model: rename "
-                           "the tag");
-      return failure();
+      InFlightDiagnostic error = origins.error(index + 1, op.getValue());
+      error << "'" << name << "' is ";
+      if (isSplit && splitNumber)
+        return error << "the dim_name of " << origins.name(splitNumber, "split")
+                     << " and a tag of the model: rename one of them";
+      return error << "a property of tasks and a tag of the model: rename the "
+                      "tag";
     }
   }
   return success();
@@ -341,8 +342,7 @@ static LogicalResult verifyTags(ModuleOp module, const Directives &directives) {
                         name == microBatchTag;
       if (isProperty || known.contains(name))
         continue;
-      InFlightDiagnostic error = module.emitError()
-                                 << directiveName(number, op) << ": ";
+      InFlightDiagnostic error = Origins(module).error(number, op);
       SmallVector<StringRef> names(known.keys());
       llvm::sort(names);
       error << "unknown tag '" << name << "' in " << filter.text()
@@ -372,12 +372,10 @@ FailureOr<Directives> mlir::piper::readDirectives(ModuleOp module) {
       PiperDialect::DirectivesAttrHelper::getNameStr());
   if (!list)
     return Directives();
-  auto report = [&](int64_t, const Twine &message) {
-    module.emitError() << message.str();
-  };
-  if (failed(verifyFilterNames(module, list.getValue(), report)))
+  Origins origins(module);
+  if (failed(verifyFilterNames(module, list.getValue(), origins)))
     return failure();
-  FailureOr<Directives> directives = parseDirectives(list.getValue(), report);
+  FailureOr<Directives> directives = parseDirectives(list.getValue(), origins);
   if (failed(directives) || (getLevel(module) != Level::Model &&
                              failed(verifyTags(module, *directives))))
     return failure();

@@ -165,7 +165,7 @@ namespace {
 class FileReader {
 public:
   FileReader(ModuleOp module, StringRef path) : module(module), path(path) {}
-  FailureOr<SmallVector<Attribute>> read();
+  LogicalResult addToModule();
 
 private:
   LogicalResult error(Position at, const Twine &message) {
@@ -191,18 +191,18 @@ LogicalResult FileReader::syntaxError(llvm::Error problem) {
   return error(at, "no JSON: " + Twine(text));
 }
 
-FailureOr<SmallVector<Attribute>> FileReader::read() {
+LogicalResult FileReader::addToModule() {
   auto file = ::piper::rt::InputFile::open(path.str());
   if (!file.ok())
-    return module.emitError() << file.takeStatus().str();
+    return emitProgramError(module) << file.takeStatus().str();
   if (file->size() > kMaxBytes)
-    return module.emitError()
+    return emitProgramError(module)
            << "'" << path << "' has " << file->size()
            << " bytes: a file of directives may have " << kMaxBytes;
   std::string text(file->size(), '\0');
   auto status = file->read(0, file->size(), text.data());
   if (!status.ok())
-    return module.emitError() << status.str();
+    return emitProgramError(module) << status.str();
 
   Scanner scanner(text);
   if (!scanner.run())
@@ -215,25 +215,23 @@ FailureOr<SmallVector<Attribute>> FileReader::read() {
     return error({}, "expects a list of directives, as [{\"op\": \"split\", "
                      "\"num_microbatches\": 8}]");
   Builder builder(module.getContext());
-  SmallVector<Attribute> result;
+  SmallVector<Attribute> result, origins;
   for (const json::Value &element : *list)
     result.push_back(toAttribute(element, builder));
   // The directive that a message names is the one it is at.
-  auto report = [&](int64_t number, const Twine &message) {
-    size_t index = number - 1;
-    Position at =
-        index < scanner.elements.size() ? scanner.elements[index] : Position();
-    (void)error(at, message);
-  };
-  if (failed(verifyFilterNames(module, result, report)) ||
-      failed(parseDirectives(result, report)))
+  for (const Position &at : ArrayRef(scanner.elements).take_front(list->size()))
+    origins.push_back(
+        FileLineColLoc::get(module.getContext(), path, at.line, at.column));
+  Origins places(module, origins);
+  if (failed(verifyFilterNames(module, result, places)) ||
+      failed(parseDirectives(result, places)))
     return failure();
-  return result;
+  addDirectives(module, result, origins);
+  return success();
 }
 
-FailureOr<SmallVector<Attribute>>
-mlir::piper::readDirectiveFile(ModuleOp module, StringRef path) {
-  return FileReader(module, path).read();
+LogicalResult mlir::piper::addDirectiveFile(ModuleOp module, StringRef path) {
+  return FileReader(module, path).addToModule();
 }
 
 //===----------------------------------------------------------------------===//

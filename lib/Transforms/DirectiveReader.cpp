@@ -10,10 +10,6 @@
 using namespace mlir;
 using namespace mlir::piper;
 
-std::string mlir::piper::directiveName(int64_t number, StringRef op) {
-  return ("directive #" + Twine(number) + " (" + op + ")").str();
-}
-
 /// A whole number, or a string of its digits.
 static std::optional<int64_t> toInteger(Attribute attribute) {
   int64_t number = 0;
@@ -39,7 +35,7 @@ LogicalResult DirectiveReader::keys(ArrayRef<StringRef> legal) const {
 
 /// A key that is absent keeps its value.
 LogicalResult DirectiveReader::integer(StringRef key, int64_t &value,
-                                       int64_t least) const {
+                                       int64_t least, int64_t most) const {
   Attribute attribute = entries.get(key);
   if (!attribute)
     return success();
@@ -47,6 +43,8 @@ LogicalResult DirectiveReader::integer(StringRef key, int64_t &value,
   if (!number || *number < least)
     return expects(key, "a whole number of " + Twine(least) + " or more",
                    attribute);
+  if (*number > most)
+    return expects(key, "at most " + Twine(most), attribute);
   value = *number;
   return success();
 }

@@ -17,12 +17,15 @@ constexpr StringRef kPass = "PASS", kSegment = "SEGMENT", kStage = "STAGE";
 class DirectiveReader {
 public:
   DirectiveReader(DictionaryAttr entries, int64_t number, StringRef op,
-                  function_ref<void(int64_t, const Twine &)> report)
-      : entries(entries), number(number), op(op), report(report) {}
+                  const Origins &origins)
+      : entries(entries), number(number), op(op), origins(origins) {}
 
   LogicalResult error(const Twine &message) const {
-    report(number, directiveName(number, op) + ": " + message);
-    return failure();
+    return origins.error(number, op) << message.str();
+  }
+  /// Of another directive.
+  std::string name(int64_t other, StringRef otherOp) const {
+    return origins.name(other, otherOp);
   }
   /// "key 'devices' expects a list but got 3".
   LogicalResult expects(StringRef key, const Twine &what, Attribute got) const {
@@ -43,7 +46,9 @@ public:
 
   LogicalResult keys(ArrayRef<StringRef> legal) const;
   bool has(StringRef key) const { return bool(entries.get(key)); }
-  LogicalResult integer(StringRef key, int64_t &value, int64_t least) const;
+  LogicalResult
+  integer(StringRef key, int64_t &value, int64_t least,
+          int64_t most = std::numeric_limits<int64_t>::max()) const;
   LogicalResult integers(StringRef key, SmallVectorImpl<int64_t> &values,
                          int64_t least) const;
   LogicalResult string(StringRef key, std::string &value) const;
@@ -58,7 +63,7 @@ private:
   DictionaryAttr entries;
   int64_t number;
   StringRef op;
-  function_ref<void(int64_t, const Twine &)> report;
+  const Origins &origins;
 };
 
 } // namespace mlir::piper

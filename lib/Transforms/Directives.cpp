@@ -20,20 +20,14 @@ static LogicalResult addDirectives(ModuleOp module, StringRef pass,
                                    StringRef file) {
   Level level = getLevel(module);
   if (level != Level::Model && level != Level::DAG)
-    return module.emitError()
+    return emitProgramError(module)
            << "'" << pass << "' expects level 'model' or 'dag' but got '"
            << stringifyLevel(level) << "'";
   if (file.empty())
-    return module.emitError() << "'" << pass << "' expects the option 'file'";
-  FailureOr<SmallVector<Attribute>> added = readDirectiveFile(module, file);
-  if (failed(added))
+    return emitProgramError(module)
+           << "'" << pass << "' expects the option 'file'";
+  if (failed(addDirectiveFile(module, file)))
     return failure();
-  StringRef name = PiperDialect::DirectivesAttrHelper::getNameStr();
-  SmallVector<Attribute> list;
-  if (auto present = module->getAttrOfType<ArrayAttr>(name))
-    llvm::append_range(list, present);
-  llvm::append_range(list, *added);
-  module->setAttr(name, ArrayAttr::get(module.getContext(), list));
   // A list may say what the other says already.
   return success(succeeded(readDirectives(module)));
 }

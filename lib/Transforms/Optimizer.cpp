@@ -85,20 +85,20 @@ LogicalResult PiperOptimizerPass::checkOptions(ModuleOp module) {
     // As a person would write it: 0.1 and not 1.000000e-01.
     std::string text;
     llvm::raw_string_ostream(text) << llvm::format("%g", got);
-    return module.emitError() << "option '" << option << "' expects " << expects
-                              << " but got " << text;
+    return emitProgramError(module) << "option '" << option << "' expects "
+                                    << expects << " but got " << text;
   };
   auto unit = [](double x) { return x >= 0 && x < 1; };
   auto finite = [](double x) { return std::isfinite(x); };
   if (optimizer != "adamw" && optimizer != "sgd")
-    return module.emitError()
+    return emitProgramError(module)
            << "option 'optimizer' expects adamw or sgd but got '" << optimizer
            << "'";
   if (!llvm::is_contained({"constant", "linear", "cosine"},
                           schedule.getValue()))
-    return module.emitError() << "option 'lr-schedule' expects constant, "
-                                 "linear or cosine but got '"
-                              << schedule << "'";
+    return emitProgramError(module) << "option 'lr-schedule' expects constant, "
+                                       "linear or cosine but got '"
+                                    << schedule << "'";
   if (!finite(lr) || lr < 0)
     return refuse("lr", "a finite number of 0 or more", lr);
   if (!unit(momentum))
@@ -366,13 +366,13 @@ void PiperOptimizerPass::runOnOperation() {
     if (entry.getSymName() == "train" && failed(collect(entry)))
       return signalPassFailure();
   if (!train || all.empty()) {
-    module.emitError()
+    emitProgramError(module)
         << "expects a parameter to train but the loss depends on no "
            "trainable parameter";
     return signalPassFailure();
   }
   if (elementType().isF32() && lr > std::numeric_limits<float>::max()) {
-    module.emitError()
+    emitProgramError(module)
         << "option 'lr' expects a number that f32 can hold but got "
         << static_cast<double>(lr);
     return signalPassFailure();

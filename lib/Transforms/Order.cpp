@@ -152,14 +152,14 @@ class EntryOrder {
 public:
   EntryOrder(func::FuncOp entry, const Directives &directives,
              TaskCostTable &costs)
-      : entry(entry), directives(directives), body(entry),
+      : entry(entry), directives(directives),
+        origins(entry->getParentOfType<ModuleOp>()), body(entry),
         index(body, directives.microBatchTag()), graph(entry, body, costs) {}
   LogicalResult run();
 
 private:
   InFlightDiagnostic error(const OrderDirective &directive) {
-    return entry->getParentOfType<ModuleOp>().emitError()
-           << directiveName(directive.number, "order") << ": ";
+    return origins.error(directive.number, "order");
   }
   FailureOr<NamedTasks> findTasks(const OrderDirective &directive);
   LogicalResult checkHalves(const NamedTasks &named, ArrayRef<int64_t> groupOf);
@@ -168,6 +168,7 @@ private:
 
   func::FuncOp entry;
   const Directives &directives;
+  Origins origins;
   BodyTasks body;
   TaskIndex index;
   TaskGraph graph;
@@ -186,17 +187,18 @@ FailureOr<NamedTasks> EntryOrder::findTasks(const OrderDirective &directive) {
       std::vector<int64_t> tasks = index.match(filter);
       if (tasks.empty() && entry.getSymName() == "train")
         return error(directive)
-               << "filter " << filter.text() << " of group " << number
+               << "filter " << filter.text() << " of group " << number + 1
                << " matches no task: " << index.explainNoMatch(filter);
       for (int64_t task : tasks) {
         if (groupOf[task] == int64_t(number))
           return error(directive)
                  << "names " << describeTask(body.tasks()[task])
-                 << " twice in group " << number;
+                 << " twice in group " << number + 1;
         if (groupOf[task] >= 0)
           return error(directive)
                  << "names " << describeTask(body.tasks()[task])
-                 << " twice, in groups " << groupOf[task] << " and " << number;
+                 << " twice, in groups " << groupOf[task] + 1 << " and "
+                 << number + 1;
         groupOf[task] = number;
       }
       named.groups.back().push_back(std::move(tasks));
@@ -228,7 +230,7 @@ LogicalResult EntryOrder::checkHalves(const NamedTasks &named,
     auto half = unnamed.find(keyOf(task));
     if (half != unnamed.end())
       return error(*named.directive)
-             << "names " << describeTask(task) << " in group " << group
+             << "names " << describeTask(task) << " in group " << group + 1
              << " but not the gradient of the weights, "
              << describeTask(half->second);
   }
@@ -272,9 +274,8 @@ LogicalResult EntryOrder::reportCycle() {
   last %= hops.size();
   TaskOp first = body.tasks()[hops[0].task],
          second = body.tasks()[hops[last].task];
-  InFlightDiagnostic diagnostic =
-      entry->getParentOfType<ModuleOp>().emitError();
-  diagnostic << directiveName(hops[0].directive, "order") << " puts "
+  InFlightDiagnostic diagnostic = origins.error(hops[0].directive);
+  diagnostic << origins.name(hops[0].directive, "order") << " puts "
              << describeTask(first) << " before " << describeTask(second)
              << ", which must run first: ";
   // All of a short cycle, both ends of a long one.
@@ -292,7 +293,7 @@ LogicalResult EntryOrder::reportCycle() {
     if (hops[at].directive == 0)
       diagnostic << " -> ";
     else
-      diagnostic << " -(" << directiveName(hops[at].directive, "order")
+      diagnostic << " -(" << origins.name(hops[at].directive, "order")
                  << ")-> ";
   }
   diagnostic.attachNote(first.getLoc()) << "ordered before the other";
@@ -332,12 +333,14 @@ private:
       return failure();
     if (directives->order.empty())
       return success();
-    if (directives->schedule)
-      return module.emitError()
-             << directiveName(directives->schedule->number, "schedule")
-             << " and "
-             << directiveName(directives->order.front().number, "order")
+    if (directives->schedule) {
+      Origins origins(module);
+      int64_t number = directives->order.front().number;
+      return origins.error(number)
+             << origins.name(directives->schedule->number, "schedule")
+             << " and " << origins.name(number, "order")
              << " both say in which order tasks run: expects one of them";
+    }
     // One device needs no places.
     Level level = directives->place.empty() && getLevel(module) == Level::DAG
                       ? Level::DAG
@@ -345,7 +348,8 @@ private:
     if (failed(expectLevel(module, getArgument(), level)) ||
         failed(verifyTasks(module)))
       return failure();
-    FailureOr<::piper::rt::TaskCosts> read = getTaskCosts(module, *directives);
+    FailureOr<::piper::rt::TaskCosts> read =
+        getTaskCosts(*directives, Origins(module));
     if (failed(read))
       return failure();
     TaskCostTable costs(module, std::move(*read));

@@ -23,7 +23,7 @@ using namespace mlir::piper;
 static FailureOr<int64_t> findMeshSize(ModuleOp module) {
   SmallVector<MeshOp> meshes(module.getOps<MeshOp>());
   if (meshes.size() != 1)
-    return module.emitError()
+    return emitProgramError(module)
            << "expects one 'piper.mesh' in a placed step but got "
            << meshes.size();
   MeshOp mesh = meshes.front();
@@ -51,9 +51,10 @@ private:
     Level level = getLevel(module);
     placed = level == Level::Placed;
     if (!placed && level != Level::DAG)
-      return module.emitError() << "'" << getArgument()
-                                << "' expects level 'dag' or 'placed' but got '"
-                                << stringifyLevel(level) << "'";
+      return emitProgramError(module)
+             << "'" << getArgument()
+             << "' expects level 'dag' or 'placed' but got '"
+             << stringifyLevel(level) << "'";
     if (failed(verifyTasks(module)))
       return failure();
     FailureOr<Directives> directives = readDirectives(module);
@@ -80,7 +81,7 @@ private:
     if (count == 0)
       count = std::max(1u, std::thread::hardware_concurrency());
     if (count < 1 || count > 1024)
-      return module.emitError()
+      return emitProgramError(module)
              << "option 'threads' expects 1 to 1024, or 0 for all cores, but "
                 "got "
              << count;

@@ -31,54 +31,57 @@ using namespace mlir::piper;
 // Strategy
 //===----------------------------------------------------------------------===//
 
+/// The options that were given. The others become what stands for none: 0 of a
+/// count, the empty text.
+static llvm::StringSet<> takeGiven(PiperPipelineOptions &options) {
+  llvm::StringSet<> given;
+  for (auto [key, value, none] :
+       {std::tuple("pipeline-parallel", &options.pipelineParallel, 0),
+        std::tuple("micro-batches", &options.microBatches, 0),
+        std::tuple("chunks", &options.chunks, 0),
+        std::tuple("prefetch", &options.prefetch, -1),
+        std::tuple("buffering", &options.buffering, -1)})
+    if (*value == -1)
+      *value = none;
+    else
+      given.insert(key);
+  for (auto [key, value] : {std::pair("schedule", &options.schedule),
+                            std::pair("cuts", &options.cuts),
+                            std::pair("recompute", &options.recompute),
+                            std::pair("memory-limit", &options.memoryLimit),
+                            std::pair("costs", &options.costs)})
+    if (*value == "-")
+      value->clear();
+    else
+      given.insert(key);
+  return given;
+}
+
 /// Every key of the pipeline that is not given, from the strategy. Alone, this
 /// pass has no use for the others.
 static FailureOr<PiperPipelineOptions>
-addStrategy(ModuleOp module, const PiperPipelineOptions &options) {
+addStrategy(ModuleOp module, const PiperPipelineOptions &options,
+            llvm::StringSet<> given) {
   CompileOptions all;
   all.pipeline = options;
-  for (auto [key, isGiven] :
-       {std::pair("pipeline-parallel", options.pipelineParallel != 0),
-        std::pair("micro-batches", options.microBatches != 0),
-        std::pair("schedule", !options.schedule.empty()),
-        std::pair("chunks", options.chunks != 0),
-        std::pair("cuts", !options.cuts.empty()),
-        std::pair("recompute", !options.recompute.empty()),
-        std::pair("prefetch", options.prefetch != -1),
-        std::pair("buffering", options.buffering != -1),
-        std::pair("memory-limit", !options.memoryLimit.empty()),
-        std::pair("costs", !options.costs.empty())})
-    if (isGiven)
-      all.given.insert(key);
+  all.given = std::move(given);
   if (failed(takeStrategy(module, all)))
     return failure();
   for (StringRef key : CompileOptions::otherKeys())
     if (all.given.contains(key))
-      return module.emitError()
+      return emitProgramError(module)
              << "key '" << key
              << "' of the strategy is for another pass than "
                 "'piper-pipeline': expects it to be run by piper-compile";
   return all.pipeline;
 }
 
-static LogicalResult addDirectives(ModuleOp module,
-                                   const PiperPipelineOptions &keys) {
+static LogicalResult addOfKeys(ModuleOp module,
+                               const PiperPipelineOptions &keys) {
   FailureOr<Directives> present = readDirectives(module);
   if (failed(present))
     return failure();
-  FailureOr<SmallVector<Attribute>> added =
-      expandStrategy(module, keys, *present);
-  if (failed(added))
-    return failure();
-  if (added->empty())
-    return success();
-  StringRef name = PiperDialect::DirectivesAttrHelper::getNameStr();
-  SmallVector<Attribute> list;
-  if (auto given = module->getAttrOfType<ArrayAttr>(name))
-    llvm::append_range(list, given);
-  llvm::append_range(list, *added);
-  module->setAttr(name, ArrayAttr::get(module.getContext(), list));
-  return success();
+  return expandStrategy(module, keys, *present);
 }
 
 //===----------------------------------------------------------------------===//
@@ -172,7 +175,7 @@ static void setStages(ModuleOp module, const StagePlan &plan) {
 /// worse.
 static LogicalResult remarkCosts(ModuleOp module, const Directives &directives,
                                  const StagePlan &plan, bool areUsers) {
-  auto given = getTaskCosts(module, directives);
+  auto given = getTaskCosts(directives, Origins(module));
   if (failed(given))
     return failure();
   TaskCostTable table(module, std::move(*given));
@@ -182,7 +185,7 @@ static LogicalResult remarkCosts(ModuleOp module, const Directives &directives,
     if (plan.stageOfSegment.lookup(segment) > int64_t(cuts.size()))
       cuts.push_back(index);
   SmallVector<double> stages = getCostsOfStages(costs, cuts);
-  InFlightDiagnostic remark = module.emitRemark()
+  InFlightDiagnostic remark = emitProgramRemark(module)
                               << "stage costs: " << costText(stages);
   if (!areUsers)
     return success();
@@ -206,7 +209,7 @@ static LogicalResult verifyLimits(ModuleOp module, const Directives &directives,
   int64_t limits = directives.options.memoryLimit.size();
   if (limits <= 1 || limits == coordinates)
     return success();
-  return module.emitError()
+  return Origins(module).error(directives.options.memoryLimitNumber, "options")
          << "expects a memory limit for all or for each of " << coordinates
          << (coordinates == 1 ? " coordinate" : " coordinates") << " but got "
          << limits;
@@ -224,9 +227,8 @@ static LogicalResult verifyUnplaced(ModuleOp module) {
       continue;
     for (StringRef key : {"prefetch", "buffering", "costs"})
       if (entries.get(key))
-        return module.emitError()
-               << directiveName(index + 1, "options") << ": key '" << key
-               << "' needs 'place' directives";
+        return Origins(module).error(index + 1, "options")
+               << "key '" << key << "' needs 'place' directives";
   }
   return success();
 }
@@ -265,10 +267,11 @@ public:
     PiperPipelineOptions options = {
         pipelineParallel, chunks,   cuts,      schedule,    microBatches,
         recompute,        prefetch, buffering, memoryLimit, costs};
-    FailureOr<PiperPipelineOptions> keys = addStrategy(module, options);
+    llvm::StringSet<> given = takeGiven(options);
+    FailureOr<PiperPipelineOptions> keys = addStrategy(module, options, given);
     if (failed(keys) ||
         failed(expectLevel(module, getArgument(), Level::DAG)) ||
-        failed(verifyTasks(module)) || failed(addDirectives(module, *keys)) ||
+        failed(verifyTasks(module)) || failed(addOfKeys(module, *keys)) ||
         failed(makeStages(module, !keys->cuts.empty())))
       signalPassFailure();
   }

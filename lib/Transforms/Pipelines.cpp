@@ -5,7 +5,7 @@
 
 #include "Piper/Transforms/Pipelines.h"
 
-#include "Piper/Dialect/PiperDialect.h"
+#include "Piper/Transforms/BodyTable.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -59,24 +59,41 @@ static void addPasses(OpPassManager &passes, const CompileOptions &options) {
 
 namespace {
 /// Runs all passes with the options given and those of the module's strategy,
-/// which are not known before there is a module.
+/// which are not known before there is a module. Its textual form, as in crash
+/// reproducers, has the options that were given.
 class CompilePass : public PassWrapper<CompilePass, OperationPass<ModuleOp>> {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CompilePass)
 
-  explicit CompilePass(CompileOptions options) : options(std::move(options)) {}
+  explicit CompilePass(CompileOptions options) : options(std::move(options)) {
+    declareOptions();
+  }
+  CompilePass(const CompilePass &other)
+      : PassWrapper(other), options(other.options) {
+    declareOptions();
+  }
   StringRef getName() const override { return "PiperCompile"; }
+  StringRef getArgument() const override { return "piper-compile"; }
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<PiperDialect, func::FuncDialect>();
   }
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    CompileOptions all = options;
-    if (failed(takeStrategy(module, all)))
+    if (Level level = getLevel(module); level != Level::Model) {
+      emitProgramError(module) << "--piper-compile expects a model but got a "
+                                  "program of level '"
+                               << stringifyLevel(level) << "'";
       return signalPassFailure();
-    if (std::string problem = all.verify(); !problem.empty()) {
-      module.emitError() << "--piper-compile: " << problem;
+    }
+    CompileOptions all = options;
+    std::string problem = all.problem;
+    if (problem.empty() && failed(takeStrategy(module, all)))
+      return signalPassFailure();
+    if (problem.empty())
+      problem = all.verify();
+    if (!problem.empty()) {
+      emitProgramError(module) << "--piper-compile: " << problem;
       return signalPassFailure();
     }
     OpPassManager passes(ModuleOp::getOperationName());
@@ -86,7 +103,16 @@ public:
   }
 
 private:
+  void declareOptions() {
+    for (const auto &[name, text] : options.texts) {
+      auto shown = std::make_unique<Option<std::string>>(*this, name);
+      *shown = text;
+      declared.push_back(std::move(shown));
+    }
+  }
+
   CompileOptions options;
+  std::vector<std::unique_ptr<Option<std::string>>> declared;
 };
 } // namespace
 
@@ -101,11 +127,9 @@ void mlir::piper::registerPiperPasses() {
       "piper-compile",
       "Take a model to a plan. Keys, as key=value:\n" + CompileOptions::help(),
       [](OpPassManager &passes, StringRef text,
-         function_ref<LogicalResult(const Twine &)> report) -> LogicalResult {
+         function_ref<LogicalResult(const Twine &)>) -> LogicalResult {
         CompileOptions options;
-        std::string problem = options.parse(text);
-        if (!problem.empty())
-          return report("--piper-compile: " + problem);
+        options.problem = options.parse(text);
         buildCompilePipeline(passes, options);
         return success();
       },

@@ -72,9 +72,10 @@ static LogicalResult verifySplit(ModuleOp module, const SplitDirective &split) {
     count = std::max(count, getMicroBatches(entry));
   if (count == split.microBatches)
     return success();
-  return module.emitError()
+  Origins origins(module);
+  return origins.error(split.number)
          << "'piper-place' expects the step in " << split.microBatches
-         << " micro-batches, as " << directiveName(split.number, "split")
+         << " micro-batches, as " << origins.name(split.number, "split")
          << " says, but got " << count << ": run piper-split first";
 }
 
@@ -95,9 +96,10 @@ static LogicalResult verifyRecompute(ModuleOp module,
     for (const RecomputeDirective &directive : directives.recompute) {
       if (!directive.filter.matches(task, tag))
         continue;
-      InFlightDiagnostic error = module.emitError();
+      Origins origins(module);
+      InFlightDiagnostic error = origins.error(directive.number);
       error << "'piper-place' expects segments that run again, as "
-            << directiveName(directive.number, "recompute") << " says, but got "
+            << origins.name(directive.number, "recompute") << " says, but got "
             << describeTask(task)
             << ", which keeps results for its backward: run piper-recompute "
                "first";

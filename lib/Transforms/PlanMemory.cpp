@@ -91,19 +91,23 @@ private:
     PlannedBodies bodies;
     if (failed(limits) || failed(planBodies(module, programs, bodies)))
       return failure();
-    bool fits = true;
+    std::optional<InFlightDiagnostic> tooLarge;
     for (auto [index, program] : llvm::enumerate(programs)) {
       if (failed(plan(program, bodies)))
         return failure();
-      if (limits->empty() || *program.getArena() <= (*limits)[index])
+      if (limits->empty() || int64_t(*program.getArena()) <= (*limits)[index])
         continue;
-      fits = false;
-      program.emitOpError()
-          << describePlace(program) << "needs " << *program.getArena()
-          << " bytes but the limit is " << (*limits)[index];
+      // One error, whose notes are the other places.
+      bool isFirst = !tooLarge;
+      if (isFirst)
+        tooLarge.emplace(program.emitError());
+      Diagnostic &text = isFirst ? *tooLarge->getUnderlyingDiagnostic()
+                                 : tooLarge->attachNote(program.getLoc());
+      text << describePlace(program) << "needs " << *program.getArena()
+           << " bytes but the limit is " << (*limits)[index];
     }
-    if (!fits)
-      return failure();
+    if (tooLarge)
+      return *tooLarge;
     setLevel(module, Level::Plan);
     return success();
   }
@@ -122,14 +126,14 @@ private:
       for (StringRef word : words)
         if (word.trim().getAsInteger(10, limits.emplace_back()) ||
             limits.back() < 0)
-          return module.emitError()
+          return emitProgramError(module)
                  << "option 'limit' expects numbers of bytes but got '" << limit
                  << "'";
     }
     if (limits.size() == 1)
       limits.resize(programs.size(), limits.front());
     if (!limits.empty() && limits.size() != programs.size())
-      return module.emitError()
+      return emitProgramError(module)
              << "expects one memory limit, or one for each of the "
              << programs.size() << " programs, but got " << limits.size();
     return limits;

@@ -64,9 +64,9 @@ public:
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (getLevel(module) != Level::DAG && getLevel(module) != Level::Placed) {
-      module.emitError() << "'" << getArgument()
-                         << "' expects level 'dag' or 'placed' but got '"
-                         << stringifyLevel(getLevel(module)) << "'";
+      emitProgramError(module) << "'" << getArgument()
+                               << "' expects level 'dag' or 'placed' but got '"
+                               << stringifyLevel(getLevel(module)) << "'";
       return signalPassFailure();
     }
     if (failed(verifyTasks(module)))
@@ -86,7 +86,7 @@ private:
       return failure();
     FailureOr<schedule::Schedule> order = read(module, *directives, body);
     FailureOr<::piper::rt::TaskCosts> taskCosts =
-        getTaskCosts(module, *directives);
+        getTaskCosts(*directives, Origins(module));
     if (failed(order) || failed(taskCosts))
       return failure();
     schedule::Costs costs; // of a unit

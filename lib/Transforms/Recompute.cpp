@@ -201,29 +201,50 @@ void Recomputer::recompute(TaskOp forward) {
   forward.erase();
 }
 
-/// The forward tasks of `train` that the directives match, in program order.
+/// The forward tasks of `train` that the directives match, in program order. A
+/// directive that changes nothing is an error where the user can know it, and a
+/// remark where it depends on what the backward reads.
 static FailureOr<SmallVector<TaskOp>>
 findTasks(ModuleOp module, func::FuncOp train, const Directives &directives) {
   std::string tag = directives.microBatchTag();
-  SmallVector<TaskOp> tasks;
-  SmallVector<bool> used(directives.recompute.size());
+  Origins origins(module);
+  DenseMap<Operation *, int64_t> directiveOf;
+  SmallVector<TaskOp> forwards;
   if (train)
-    for (auto task : train.getOps<TaskOp>()) {
-      if (task.getPass() != PassKind::F)
+    for (auto task : train.getOps<TaskOp>())
+      if (task.getPass() == PassKind::F)
+        forwards.push_back(task);
+  for (const RecomputeDirective &directive : directives.recompute) {
+    bool any = false, isNew = false, hasEffect = false;
+    int64_t other = 0;
+    for (TaskOp task : forwards) {
+      if (!directive.filter.matches(task, tag))
         continue;
-      bool any = false;
-      for (auto [index, directive] : llvm::enumerate(directives.recompute))
-        if (directive.filter.matches(task, tag))
-          any = used[index] = true;
-      if (any)
-        tasks.push_back(task);
+      any = true;
+      hasEffect |= canRecompute(task);
+      auto [found, added] = directiveOf.try_emplace(task, directive.number);
+      isNew |= added;
+      if (!added)
+        other = found->second;
     }
-  for (auto [directive, isUsed] : llvm::zip_equal(directives.recompute, used))
-    if (!isUsed)
-      return module.emitError()
-             << directiveName(directive.number, "recompute") << ": filter "
-             << directive.filter.text() << " matches no forward task";
-  return tasks;
+    if (!any)
+      return origins.error(directive.number, "recompute")
+             << "filter " << directive.filter.text()
+             << " matches no forward task";
+    if (!isNew)
+      return origins.error(directive.number, "recompute")
+             << "all that filter " << directive.filter.text()
+             << " matches runs again already, as "
+             << origins.name(other, "recompute") << " says";
+    if (!hasEffect)
+      emitRemark(origins.place(directive.number))
+          << origins.name(directive.number, "recompute")
+          << " changes nothing: what filter " << directive.filter.text()
+          << " matches keeps only its inputs for the backward";
+  }
+  llvm::erase_if(forwards,
+                 [&](TaskOp task) { return !directiveOf.contains(task); });
+  return forwards;
 }
 
 namespace {

@@ -345,9 +345,10 @@ private:
 /// From the options, else from the directive. No parts: nothing is to be split.
 FailureOr<SplitAxis> PiperSplitPass::readAxis(ModuleOp module) {
   if (microBatches < 0)
-    return module.emitError() << "option 'micro-batches' expects a number of 0 "
-                                 "or more but got "
-                              << microBatches.getValue();
+    return emitProgramError(module)
+           << "option 'micro-batches' expects a number of 0 "
+              "or more but got "
+           << microBatches.getValue();
   if (microBatches > 0)
     return SplitAxis{dim, microBatches};
   FailureOr<Directives> directives = readDirectives(module);

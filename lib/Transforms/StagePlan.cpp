@@ -39,19 +39,24 @@ struct PlacedSegment {
 class StagePlanner {
 public:
   StagePlanner(ModuleOp module, const Directives &directives)
-      : module(module), directives(directives) {}
+      : module(module), origins(module), directives(directives) {}
   LogicalResult run();
   StagePlan plan;
 
 private:
   InFlightDiagnostic error(const PlaceDirective &place) {
-    return module.emitError() << directiveName(place.number, "place") << ": ";
+    return origins.error(place.number, "place");
   }
   LogicalResult matchSegments();
   LogicalResult formStages();
   LogicalResult verifyDevices();
 
+  std::string name(const PlaceDirective &place) const {
+    return origins.name(place.number, "place");
+  }
+
   ModuleOp module;
+  Origins origins;
   const Directives &directives;
   SmallVector<PlacedSegment> segments;
   /// The directive that a stage is named for in messages.
@@ -82,8 +87,7 @@ LogicalResult StagePlanner::matchSegments() {
       if (segment.place)
         return error(place)
                << "places segment " << segment.segment << ", which "
-               << directiveName(segment.place->number, "place")
-               << " places already";
+               << name(*segment.place) << " places already";
       segment.place = &place;
     }
     if (!any)
@@ -93,7 +97,8 @@ LogicalResult StagePlanner::matchSegments() {
   for (PlacedSegment &segment : segments) {
     if (segment.place)
       continue;
-    InFlightDiagnostic diagnostic = module.emitError();
+    InFlightDiagnostic diagnostic =
+        origins.error(directives.place.front().number);
     diagnostic << "no 'place' directive matches segment " << segment.segment;
     if (TagsAttr tags = segment.task.getTagsAttr())
       diagnostic << ", tags <" << tags.text() << ">";
@@ -111,7 +116,7 @@ LogicalResult StagePlanner::formStages() {
     if (previous && (previous->stage >= 0) != (place.stage >= 0))
       return error(place) << (place.stage >= 0 ? "has a stage but "
                                                : "has no stage but ")
-                          << directiveName(previous->number, "place")
+                          << name(*previous)
                           << (place.stage >= 0 ? " has none" : " has one");
     bool isNew =
         !previous || (place.stage >= 0 ? place.stage != stage
@@ -130,7 +135,7 @@ LogicalResult StagePlanner::formStages() {
       placeOf.push_back(&place);
     } else if (place.devices != placeOf.back()->devices) {
       return error(place) << "puts stage " << stage << " on other devices than "
-                          << directiveName(placeOf.back()->number, "place");
+                          << name(*placeOf.back());
     }
     plan.stageOfSegment[segment.segment] = stage;
     previous = &place;
@@ -147,21 +152,20 @@ LogicalResult StagePlanner::verifyDevices() {
       return error(*placeOf[stage])
              << "has " << devices.size()
              << (devices.size() == 1 ? " device but " : " devices but ")
-             << directiveName(placeOf[0]->number, "place") << " has "
-             << plan.copies;
+             << name(*placeOf[0]) << " has " << plan.copies;
     used.insert(devices.begin(), devices.end());
   }
   plan.coordinates = used.size();
   int64_t expected = 0;
   for (int64_t coordinate : used)
     if (coordinate != expected++)
-      return module.emitError()
+      return origins.error(directives.place.front().number)
              << "expects the devices of 'place' directives to be 0.."
              << *used.rbegin() << " but none has " << expected - 1;
   if (plan.copies == 1)
     return success();
   if (plan.stages != plan.coordinates)
-    return module.emitError()
+    return origins.error(directives.place.front().number)
            << "expects one stage for each coordinate where stages have two "
               "devices but got "
            << plan.stages << " stages on " << plan.coordinates
@@ -244,8 +248,7 @@ public:
 
 private:
   InFlightDiagnostic error() {
-    return module.emitError()
-           << directiveName(directive.number, "schedule") << ": ";
+    return Origins(module).error(directive.number, "schedule");
   }
   LogicalResult compare(const schedule::Schedule &given);
 

@@ -31,10 +31,9 @@ class StrategyExpander {
 public:
   StrategyExpander(ModuleOp module, const PiperPipelineOptions &keys,
                    const Directives &present)
-      : module(module), keys(keys), present(present),
+      : module(module), keys(keys), present(present), origins(module),
         builder(module.getContext()) {}
   LogicalResult run();
-  SmallVector<Attribute> result;
 
 private:
   LogicalResult checkValues();
@@ -51,7 +50,7 @@ private:
   FailureOr<SmallVector<int64_t>> chooseCuts(int64_t stages);
   LogicalResult checkStages(int64_t perCoordinate, int64_t segments);
 
-  InFlightDiagnostic error() { return module.emitError(); }
+  InFlightDiagnostic error() { return emitProgramError(module); }
   LogicalResult expects(StringRef key, const Twine &what, const Twine &got) {
     return error() << "key '" << key << "' expects " << what.str()
                    << " but got " << got.str();
@@ -72,16 +71,20 @@ private:
   DictionaryAttr filter(ArrayRef<NamedAttribute> terms) {
     return builder.getDictionaryAttr(terms);
   }
-  void add(StringRef op, ArrayRef<NamedAttribute> entries) {
+  /// A directive that stands for `key`.
+  void add(StringRef key, StringRef op, ArrayRef<NamedAttribute> entries) {
     SmallVector<NamedAttribute> all = {named("op", op)};
     llvm::append_range(all, entries);
     result.push_back(builder.getDictionaryAttr(all));
+    resultKeys.push_back(builder.getStringAttr(key));
   }
 
   ModuleOp module;
   const PiperPipelineOptions &keys;
   const Directives &present;
+  Origins origins;
   Builder builder;
+  SmallVector<Attribute> result, resultKeys;
 };
 
 } // namespace
@@ -105,20 +108,20 @@ static std::optional<SmallVector<int64_t>> parseList(StringRef text) {
 
 LogicalResult StrategyExpander::checkValues() {
   // 0 and -1 stand for a key that is not given.
-  for (auto [key, value, least] :
-       {std::tuple("pipeline-parallel", keys.pipelineParallel, 0),
-        std::tuple("chunks", keys.chunks, 0),
-        std::tuple("micro-batches", keys.microBatches, 0),
-        std::tuple("prefetch", keys.prefetch, -1),
-        std::tuple("buffering", keys.buffering, -1)})
+  constexpr int64_t kMost = schedule::kMaxStageMicroBatches;
+  for (auto [key, value, least, most] :
+       {std::tuple("pipeline-parallel", keys.pipelineParallel, 0, INT64_MAX),
+        std::tuple("chunks", keys.chunks, 0, INT64_MAX),
+        std::tuple("micro-batches", keys.microBatches, 0, kMost),
+        std::tuple("prefetch", keys.prefetch, -1, kMost),
+        std::tuple("buffering", keys.buffering, -1, kMost)}) {
     if (value < least)
       return expects(key,
                      "a whole number of " + Twine(least ? 0 : 1) + " or more",
                      Twine(value));
-  if (keys.microBatches > schedule::kMaxStageMicroBatches)
-    return expects("micro-batches",
-                   "at most " + Twine(schedule::kMaxStageMicroBatches),
-                   Twine(keys.microBatches));
+    if (value > most)
+      return expects(key, "at most " + Twine(most), Twine(value));
+  }
   StringRef recompute = keys.recompute;
   if (!recompute.empty() && recompute != "true" && recompute != "false" &&
       (!recompute.contains('=') || recompute.starts_with("=") ||
@@ -138,7 +141,7 @@ LogicalResult StrategyExpander::checkValues() {
 /// What a key says and a directive says already.
 LogicalResult StrategyExpander::checkTwice() {
   auto refuse = [&](StringRef key, int64_t number, StringRef op) {
-    return error() << "key '" << key << "' and " << directiveName(number, op)
+    return error() << "key '" << key << "' and " << origins.name(number, op)
                    << " say the same thing: expects one of them";
   };
   if (keys.pipelineParallel && !present.place.empty())
@@ -184,7 +187,7 @@ LogicalResult StrategyExpander::checkEffects() {
       return error() << "key '" << key << "' needs pipeline-parallel";
   if (!keys.schedule.empty() && !present.order.empty())
     return error() << "key 'schedule' and "
-                   << directiveName(present.order.front().number, "order")
+                   << origins.name(present.order.front().number, "order")
                    << " both order the tasks: expects one of them";
   return success();
 }
@@ -231,7 +234,7 @@ FailureOr<schedule::Schedule> StrategyExpander::makeStages(int64_t segments) {
     from = "key 'schedule'";
   } else if (present.schedule) {
     name = present.schedule->kind + present.schedule->file;
-    from = directiveName(present.schedule->number, "schedule");
+    from = origins.name(present.schedule->number, "schedule");
   }
   if (present.schedule ? !present.schedule->file.empty() : isFile(name)) {
     FailureOr<schedule::Schedule> given = readStages(name);
@@ -291,16 +294,15 @@ FailureOr<SmallVector<int64_t>> StrategyExpander::readCuts(int64_t stages,
 
 FailureOr<SmallVector<int64_t>> StrategyExpander::chooseCuts(int64_t stages) {
   // With the costs and the recomputation that are to hold.
-  auto say = [&](int64_t, const Twine &what) { error() << what.str(); };
-  if (failed(verifyFilterNames(module, result, say)))
+  Origins ofKeys(module, resultKeys);
+  if (failed(verifyFilterNames(module, result, ofKeys)))
     return failure();
-  FailureOr<Directives> own = parseDirectives(result, say);
+  FailureOr<Directives> own = parseDirectives(result, ofKeys);
   if (failed(own))
     return failure();
   llvm::append_range(own->recompute, present.recompute);
-  if (own->options.costs.empty())
-    own->options.costs = present.options.costs;
-  auto costs = getTaskCosts(module, *own);
+  auto costs = own->options.costs.empty() ? getTaskCosts(present, origins)
+                                          : getTaskCosts(*own, ofKeys);
   if (failed(costs))
     return failure();
   TaskCostTable table(module, std::move(*costs));
@@ -322,7 +324,7 @@ LogicalResult StrategyExpander::addPlaces() {
     return failure();
   // Only now: a schedule that was not asked for is there for its stages.
   if (keys.schedule.empty() && !present.schedule && present.order.empty())
-    add("schedule", {named("kind", "1f1b")});
+    add("pipeline-parallel", "schedule", {named("kind", "1f1b")});
   int64_t stage = 0;
   for (auto [index, segment] : llvm::enumerate(segments)) {
     if (stage < stages - 1 && int64_t(index) == (*cuts)[stage])
@@ -330,8 +332,9 @@ LogicalResult StrategyExpander::addPlaces() {
     SmallVector<int64_t> devices;
     for (const std::vector<int> &chain : made->chains)
       devices.push_back(made->stageRank[chain[stage]]);
-    add("place", {named("filter", filter({named("SEGMENT", segment)})),
-                  named("devices", devices), named("stage", stage)});
+    add("pipeline-parallel", "place",
+        {named("filter", filter({named("SEGMENT", segment)})),
+         named("devices", devices), named("stage", stage)});
   }
   return success();
 }
@@ -351,12 +354,12 @@ void StrategyExpander::addRecompute() {
     terms.push_back(value.getAsInteger(10, number) ? named(tag, value)
                                                    : named(tag, number));
   }
-  add("recompute", {named("filter", filter(terms))});
+  add("recompute", "recompute", {named("filter", filter(terms))});
 }
 
 void StrategyExpander::addOthers() {
   if (keys.microBatches)
-    add("split",
+    add("micro-batches", "split",
         {named("filter", filter({})), named("dim_name", "MB"),
          named("dim", "batch"), named("num_microbatches", keys.microBatches)});
   addRecompute();
@@ -366,33 +369,32 @@ void StrategyExpander::addOthers() {
         named(isKind ? "kind" : "file", keys.schedule)};
     if (isKind && keys.chunks)
       entries.push_back(named("chunks", keys.chunks));
-    add("schedule", entries);
+    add("schedule", "schedule", entries);
   }
-  SmallVector<NamedAttribute> options;
+  // One directive for each key, so that a message can name it.
   if (keys.prefetch >= 0)
-    options.push_back(named("prefetch", keys.prefetch));
+    add("prefetch", "options", {named("prefetch", keys.prefetch)});
   if (keys.buffering >= 0)
-    options.push_back(named("buffering", keys.buffering));
+    add("buffering", "options", {named("buffering", keys.buffering)});
   if (!keys.costs.empty())
-    options.push_back(named("costs", keys.costs));
+    add("costs", "options", {named("costs", keys.costs)});
   if (!keys.memoryLimit.empty())
-    options.push_back(named("memory_limit", *parseList(keys.memoryLimit)));
-  if (!options.empty())
-    add("options", options);
+    add("memory-limit", "options",
+        {named("memory_limit", *parseList(keys.memoryLimit))});
 }
 
 LogicalResult StrategyExpander::run() {
   if (failed(checkValues()) || failed(checkTwice()) || failed(checkEffects()))
     return failure();
   addOthers();
-  return addPlaces();
+  if (failed(addPlaces()))
+    return failure();
+  addDirectives(module, result, resultKeys);
+  return success();
 }
 
-FailureOr<SmallVector<Attribute>>
-mlir::piper::expandStrategy(ModuleOp module, const PiperPipelineOptions &keys,
-                            const Directives &present) {
-  StrategyExpander expander(module, keys, present);
-  if (failed(expander.run()))
-    return failure();
-  return std::move(expander.result);
+LogicalResult mlir::piper::expandStrategy(ModuleOp module,
+                                          const PiperPipelineOptions &keys,
+                                          const Directives &present) {
+  return StrategyExpander(module, keys, present).run();
 }

@@ -11,12 +11,11 @@
 
 namespace mlir::piper {
 
-/// The directives that `keys` ask for, beside those that are `present`. Emits
+/// Adds the directives that `keys` ask for to those that are `present`. Emits
 /// an error for a value that is not allowed, a key that says what a directive
 /// says already, a key without effect, and stages that cannot be made.
-FailureOr<SmallVector<Attribute>>
-expandStrategy(ModuleOp module, const PiperPipelineOptions &keys,
-               const Directives &present);
+LogicalResult expandStrategy(ModuleOp module, const PiperPipelineOptions &keys,
+                             const Directives &present);
 
 } // namespace mlir::piper
 

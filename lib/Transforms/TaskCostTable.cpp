@@ -9,12 +9,14 @@ using namespace mlir;
 using namespace mlir::piper;
 
 FailureOr<::piper::rt::TaskCosts>
-mlir::piper::getTaskCosts(ModuleOp module, const Directives &directives) {
+mlir::piper::getTaskCosts(const Directives &directives,
+                          const Origins &origins) {
   if (directives.options.costs.empty())
     return ::piper::rt::TaskCosts();
   auto costs = ::piper::rt::readTaskCosts(directives.options.costs);
   if (!costs.ok())
-    return module.emitError() << costs.takeStatus().str();
+    return origins.error(directives.options.costsNumber, "options")
+           << costs.takeStatus().str();
   return std::move(*costs);
 }
 

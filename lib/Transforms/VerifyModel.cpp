@@ -311,7 +311,7 @@ LogicalResult mlir::piper::verifyModel(ModuleOp module) {
       train = entry;
   }
   if (!train)
-    return module.emitError()
+    return emitProgramError(module)
            << "expects a function 'train' but the model has none";
   if (!good)
     return failure();

@@ -46,7 +46,7 @@ private:
 LogicalResult PlacedVerifier::verifyMesh() {
   SmallVector<MeshOp> meshes(module.getOps<MeshOp>());
   if (meshes.size() != 1)
-    return module.emitError()
+    return emitProgramError(module)
            << "expects one 'piper.mesh' in a placed step but got "
            << meshes.size();
   MeshOp mesh = meshes.front();

@@ -5,6 +5,7 @@
 
 #include "WriteText.h"
 
+#include "Piper/Dialect/ProgramLocation.h"
 #include "Piper/Runtime/Files.h"
 
 using namespace mlir;
@@ -17,6 +18,6 @@ LogicalResult mlir::piper::writeText(ModuleOp module, StringRef path,
   }
   ::piper::rt::Status status = ::piper::rt::writeFile(path.str(), text.str());
   if (!status.ok())
-    return module.emitError() << status.message();
+    return emitProgramError(module) << status.message();
   return success();
 }

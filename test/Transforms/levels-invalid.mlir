@@ -11,7 +11,7 @@
 
 // OUTLINE: empty-dag.mlir:{{.*}}: error: 'piper-outline-segments' expects level 'model' but got 'dag'
 // PLAN: empty-dag.mlir:{{.*}}: error: 'piper-plan-memory' expects level 'programs' but got 'dag'
-// COMPILE: empty-dag.mlir:{{.*}}: error: 'piper-verify-model' expects level 'model' but got 'dag'
+// COMPILE: empty-dag.mlir:{{.*}}: error: --piper-compile expects a model but got a program of level 'dag'
 
 // expected-error @below {{'piper-add-evaluation' expects level 'model' but got 'dag'}}
 module attributes {piper.level = #piper.level<dag>} {

@@ -20,7 +20,7 @@ module attributes {piper.level = #piper.level<placed>, piper.directives = [
 // An index that does not exist.
 !a = !piper.dist<tensor<4xf32>, on [pp = 0]>
 !b = !piper.dist<tensor<4xf32>, on [pp = 1]>
-// expected-error @below {{directive #3 (order): filter {MB = 9, PASS = "B", STAGE = 1} of group 1 matches no task: 'MB' goes from 0 to 1}}
+// expected-error @below {{directive #3 (order): filter {MB = 9, PASS = "B", STAGE = 1} of group 2 matches no task: 'MB' goes from 0 to 1}}
 module attributes {piper.level = #piper.level<placed>, piper.directives = [
     {op = "place", filter = {SEGMENT = 0}, devices = [0]},
     {op = "place", filter = {SEGMENT = 1}, devices = [1]},
@@ -71,7 +71,7 @@ module attributes {piper.level = #piper.level<placed>, piper.directives = [
 // One that is the only one.
 !a = !piper.dist<tensor<4xf32>, on [pp = 0]>
 !b = !piper.dist<tensor<4xf32>, on [pp = 1]>
-// expected-error @below {{directive #3 (order): filter {MB = 1, PASS = "B"} of group 1 matches no task: 'MB' is 0}}
+// expected-error @below {{directive #3 (order): filter {MB = 1, PASS = "B"} of group 2 matches no task: 'MB' is 0}}
 module attributes {piper.level = #piper.level<placed>, piper.directives = [
     {op = "place", filter = {SEGMENT = 0}, devices = [0]},
     {op = "place", filter = {SEGMENT = 1}, devices = [1]},
@@ -115,7 +115,7 @@ module attributes {piper.level = #piper.level<placed>, piper.directives = [
 // Halves of backwards that are not split.
 !a = !piper.dist<tensor<4xf32>, on [pp = 0]>
 !b = !piper.dist<tensor<4xf32>, on [pp = 1]>
-// expected-error @below {{directive #3 (order): filter {MB = 0, PASS = "BW", STAGE = 1} of group 1 matches no task: no task of the body has {PASS = "BW"}}}
+// expected-error @below {{directive #3 (order): filter {MB = 0, PASS = "BW", STAGE = 1} of group 2 matches no task: no task of the body has {PASS = "BW"}}}
 module attributes {piper.level = #piper.level<placed>, piper.directives = [
     {op = "place", filter = {SEGMENT = 0}, devices = [0]},
     {op = "place", filter = {SEGMENT = 1}, devices = [1]},
@@ -166,7 +166,7 @@ module attributes {piper.level = #piper.level<placed>, piper.directives = [
 // Each term alone has tasks.
 !a = !piper.dist<tensor<4xf32>, on [pp = 0]>
 !b = !piper.dist<tensor<4xf32>, on [pp = 1]>
-// expected-error @below {{directive #3 (order): filter {SEGMENT = 0, STAGE = 1} of group 0 matches no task: no task has all of these}}
+// expected-error @below {{directive #3 (order): filter {SEGMENT = 0, STAGE = 1} of group 1 matches no task: no task has all of these}}
 module attributes {piper.level = #piper.level<placed>, piper.directives = [
     {op = "place", filter = {SEGMENT = 0}, devices = [0]},
     {op = "place", filter = {SEGMENT = 1}, devices = [1]},
@@ -210,7 +210,7 @@ module attributes {piper.level = #piper.level<placed>, piper.directives = [
 // Once each.
 !a = !piper.dist<tensor<4xf32>, on [pp = 0]>
 !b = !piper.dist<tensor<4xf32>, on [pp = 1]>
-// expected-error @below {{directive #3 (order): names 'fw' (F, mb 0, stage 0) twice, in groups 0 and 2}}
+// expected-error @below {{directive #3 (order): names 'fw' (F, mb 0, stage 0) twice, in groups 1 and 3}}
 module attributes {piper.level = #piper.level<placed>, piper.directives = [
     {op = "place", filter = {SEGMENT = 0}, devices = [0]},
     {op = "place", filter = {SEGMENT = 1}, devices = [1]},
@@ -261,7 +261,7 @@ module attributes {piper.level = #piper.level<placed>, piper.directives = [
 // By another filter of its group.
 !a = !piper.dist<tensor<4xf32>, on [pp = 0]>
 !b = !piper.dist<tensor<4xf32>, on [pp = 1]>
-// expected-error @below {{directive #3 (order): names 'bw' (B, mb 1, stage 1) twice in group 1}}
+// expected-error @below {{directive #3 (order): names 'bw' (B, mb 1, stage 1) twice in group 2}}
 module attributes {piper.level = #piper.level<placed>, piper.directives = [
     {op = "place", filter = {SEGMENT = 0}, devices = [0]},
     {op = "place", filter = {SEGMENT = 1}, devices = [1]},
@@ -312,7 +312,7 @@ module attributes {piper.level = #piper.level<placed>, piper.directives = [
 // The gradient of the weights of micro-batch 1 is missing.
 !a = !piper.dist<tensor<4xf32>, on [pp = 0]>
 !b = !piper.dist<tensor<4xf32>, on [pp = 1]>
-// expected-error @below {{directive #3 (order): names 'bi' (BI, mb 1, stage 1) in group 2 but not the gradient of the weights, 'dw' (BW, mb 1, stage 1)}}
+// expected-error @below {{directive #3 (order): names 'bi' (BI, mb 1, stage 1) in group 3 but not the gradient of the weights, 'dw' (BW, mb 1, stage 1)}}
 module attributes {piper.level = #piper.level<placed>, piper.directives = [
     {op = "place", filter = {SEGMENT = 0}, devices = [0]},
     {op = "place", filter = {SEGMENT = 1}, devices = [1]},

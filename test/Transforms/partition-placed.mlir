@@ -11,7 +11,7 @@
 // task on several coordinates says which, and what two hold is an output and a
 // kept gradient of the first only. A body has the name p0.
 // CHECK: piper.mesh @mesh ["pp"] = [3]
-// CHECK-NEXT: piper.program @p0_0 at[pp = 0] target = <cpu, threads = 2> buffering = 2 {
+// CHECK-NEXT: piper.program @p0_0 at [pp = 0] target = <cpu, threads = 2> buffering = 2 {
 // CHECK-NEXT: piper.entry @train(%[[X:.+]]: tensor<2x4xf32> {piper.input = #piper.input<"x", dims = [batch], split = 0>}, %{{.+}}: tensor<4xf32> {piper.input = #piper.input<"unused">}, %[[W:.+]]: tensor<4xf32> {piper.param = #piper.param<"w", init = zeros>}, %[[V:.+]]: tensor<4xf32> {piper.param = #piper.param<"v", init = zeros>})
 // CHECK-SAME: -> (tensor<4xf32> {piper.next = "w"}, tensor<4xf32> {piper.next = "v"}, tensor<4xf32> {piper.output = "s"}, tensor<4xf32> {piper.gradient = "v"})
 // CHECK-SAME: attributes {ops = 10 : i64} {
@@ -33,7 +33,7 @@
 // CHECK-NEXT: }
 
 // The second reads an input, but not by micro-batches; it holds no output.
-// CHECK: piper.program @p1 at[pp = 1] target = <cpu, threads = 2> buffering = 2 {
+// CHECK: piper.program @p1 at [pp = 1] target = <cpu, threads = 2> buffering = 2 {
 // CHECK-NEXT: piper.entry @train(%[[X:.+]]: tensor<2x4xf32> {piper.input = {{.+}}}, %[[V:.+]]: tensor<4xf32> {piper.param = #piper.param<"v", init = zeros>}) -> (tensor<4xf32> {piper.next = "v"})
 // CHECK-NEXT: %[[S:.+]] = piper.reduce terms = [0, 2, 0] members = [0, 1, 2] id = 6 : () -> tensor<4xf32>
 // CHECK-NEXT: piper.task @whole(%[[X]]) pass = once id = 8 :
@@ -42,7 +42,7 @@
 
 // The third adds its term and does not store the sum. The accumulator is an
 // operand of the body.
-// CHECK: piper.program @p2 at[pp = 2]
+// CHECK: piper.program @p2 at [pp = 2]
 // CHECK-NEXT: piper.entry @train() attributes {ops = 10 : i64} {
 // CHECK-NEXT: %[[T0:.+]] = piper.receive from 0 id = 1 : tensor<4xf32>
 // CHECK-NEXT: %[[B0:.+]] = piper.task @square(%[[T0]]) pass = F segment = 1 mb = 0 stage = 1 id = 2 :

@@ -94,7 +94,7 @@ module attributes {piper.level = #piper.level<programs>} {
 // -----
 
 module attributes {piper.level = #piper.level<programs>, piper.directives = [{op = "options", memory_limit = [63]}]} {
-  // expected-error @below {{'piper.program' op needs 64 bytes but the limit is 63}}
+  // expected-error @below {{needs 64 bytes but the limit is 63}}
   piper.program @main target = <cpu, threads = 1> {
     piper.entry @eval(%x: tensor<4xf32> {piper.input = #piper.input<"x">}) -> (tensor<4xf32> {piper.output = "x"}) {
       piper.return %x : tensor<4xf32>

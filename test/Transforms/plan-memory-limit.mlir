@@ -13,12 +13,15 @@
 // RUN: sed 's/programs>}/programs>, piper.directives = [{op = "options", memory_limit = [192, 100]}]}/' %s | not piper-opt --piper-plan-memory 2>&1 | FileCheck %s --check-prefix=ONE
 // RUN: sed 's/programs>}/programs>, piper.directives = [{op = "options", memory_limit = [1]}]}/' %s | piper-opt --piper-plan-memory="limit=192" -o %t.mlir
 
-// FIRST: [[@LINE+16]]:3: error: 'piper.program' op coordinate 0 (stages 0, 2) needs 192 bytes but the limit is 191
+// FIRST: [[@LINE+19]]:3: error: coordinate 0 (stages 0, 2) needs 192 bytes but the limit is 191
 // FIRST-NOT: error
-// BOTH: coordinate 0 (stages 0, 2) needs 192 bytes but the limit is 100
-// BOTH: coordinate 1 (stage 1) needs 128 bytes but the limit is 100
+// One error, whatever the number of places.
+// BOTH: error: coordinate 0 (stages 0, 2) needs 192 bytes but the limit is 100
+// BOTH-NOT: error
+// BOTH: note: coordinate 1 (stage 1) needs 128 bytes but the limit is 100
+// BOTH-NOT: error
 // ONE-NOT: coordinate 0
-// ONE: error: 'piper.program' op coordinate 1 (stage 1) needs 128 bytes but the limit is 100
+// ONE: error: coordinate 1 (stage 1) needs 128 bytes but the limit is 100
 // ENOUGH: piper.program @p0 {{.*}} arena = 192 {
 // ENOUGH: piper.program @p1 {{.*}} arena = 128 {
 // COUNT: error: expects one memory limit, or one for each of the 2 programs, but got 3

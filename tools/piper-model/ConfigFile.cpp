@@ -5,6 +5,8 @@
 
 #include "ConfigFile.h"
 
+#include "Piper/Schedule/JSON.h"
+
 #include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir;
@@ -30,6 +32,8 @@ static llvm::Expected<GPT2Config> readText(StringRef text,
   auto json = llvm::json::parse(text);
   if (!json)
     return json.takeError();
+  if (auto key = ::piper::schedule::findRepeatedKey(text.str()))
+    return llvm::createStringError("key '" + *key + "' is given twice");
   const llvm::json::Object *object = json->getAsObject();
   if (!object)
     return llvm::createStringError("expects a JSON object");

@@ -147,6 +147,7 @@ piper::rt::RunOptions Flags::runOptions() const {
   if (steps.getNumOccurrences())
     options.steps = steps;
   options.seed = seed;
+  options.seedIsGiven = seed.getNumOccurrences() > 0;
   options.load = load;
   options.save = save;
   options.saveState = saveState;

@@ -67,6 +67,8 @@ int main(int argc, char **argv) {
     status = Status::error("cannot write to standard output");
   if (status.ok())
     return 0;
-  std::cerr << "piper-run: error: " << status.str() << "\n";
+  // Empty: a diagnostic of the compiler has said it, at its place.
+  if (!status.message().empty())
+    std::cerr << "piper-run: error: " << status.str() << "\n";
   return 1;
 }

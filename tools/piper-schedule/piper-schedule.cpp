@@ -73,29 +73,36 @@ static Result<Report> run(const Request &request, const Flags &flags) {
   return makeReport(*schedule, request.costs, flags.simulate);
 }
 
-static int compare(const Report &report, const Flags &flags) {
-  std::cout << comparisonHead() << comparisonLine(report);
+/// The lines of all kinds to compare with, before anything is printed.
+static Result<std::string> compare(const Report &report, const Flags &flags) {
+  if (flags.compare.empty())
+    return std::string();
+  std::string lines = comparisonHead() + comparisonLine(report);
   for (const std::string &kind : flags.compare) {
     auto request = requestFor(flags, kind);
     if (!request)
-      return fail(request.error());
+      return Error{request.error()};
     auto other = run(*request, flags);
     if (!other)
-      return fail(other.error());
-    std::cout << comparisonLine(*other);
+      return Error{other.error()};
+    lines += comparisonLine(*other);
   }
-  return 0;
+  return lines;
 }
 
 /// Writes what the flags ask for; --json - prints nothing else.
 static int finish(const Report &report, const Flags &flags) {
+  auto comparison = compare(report, flags);
+  if (!comparison)
+    return fail(comparison.error());
   Status written = writeResults(report, flags);
   if (!written.ok())
     return fail(written.message());
   if (flags.json == "-" || flags.svg == "-")
     return 0;
   printReport(report, flags);
-  return flags.compare.empty() ? 0 : compare(report, flags);
+  std::cout << *comparison;
+  return 0;
 }
 
 static int check(const Flags &flags) {
@@ -111,23 +118,31 @@ static int check(const Flags &flags) {
     return fail(flags.check + ": there is no schedule in it");
   VerifyOptions options;
   options.ascendingBackwards = false;
-  int result = 0;
+  // A file with many bad schedules is said to have them, not listed.
+  constexpr int64_t kShown = 20;
+  int64_t broken = 0;
+  auto say = [&](const std::string &error) {
+    if (broken++ < kShown)
+      fail(error);
+  };
   for (size_t i = 0; i < schedules->size(); ++i) {
     const Schedule &schedule = (*schedules)[i];
     std::string where = flags.check + ": entry " + std::to_string(i) + " (" +
                         schedule.kind + "): ";
     auto errors = verify(schedule, options);
     for (const std::string &error : errors)
-      result = fail(where + error);
+      say(where + error);
     if (!errors.empty())
       continue;
     auto report = makeReport(schedule, flags.request.costs, flags.simulate);
     if (!report)
-      result = fail(where + report.error());
+      say(where + report.error());
     else
       printReport(*report, flags);
   }
-  return result;
+  if (broken > kShown)
+    fail("and " + std::to_string(broken - kShown) + " more");
+  return broken ? 1 : 0;
 }
 
 static int runTool(int argc, char **argv) {

@@ -236,14 +236,15 @@ TEST_F(DataTest, IndicesInInputs) {
   EXPECT_EQ(fill(good, good), "success");
   EXPECT_EQ(fill(good, {0, 0, -1, -100}), "success") << "labels to ignore";
   EXPECT_EQ(fill({0, 0, 0, 5}, good),
-            start + "tensor 'tokens': element 1 of step 1 is 5 but the program "
-                    "has 0 to 4");
-  EXPECT_EQ(fill({0, 0, -1, 0}, good),
-            start + "tensor 'tokens': element 0 of step 1 is -1 but the "
+            start + "tensor 'tokens': element 1 (row 0) of step 1 is 5 but the "
                     "program has 0 to 4");
+  EXPECT_EQ(fill({0, 0, -1, 0}, good),
+            start +
+                "tensor 'tokens': element 0 (row 0) of step 1 is -1 but the "
+                "program has 0 to 4");
   EXPECT_EQ(fill(good, {0, 0, 7, 0}),
-            start + "tensor 'labels': element 0 of step 1 is 7 but the program "
-                    "has labels up to 4");
+            start + "tensor 'labels': element 0 (row 0) of step 1 is 7 but the "
+                    "program has labels up to 4");
 }
 
 // Through a view inside of a task, and through a task that is a view.

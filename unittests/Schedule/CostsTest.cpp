@@ -52,7 +52,9 @@ TEST(Costs, Refusals) {
   EXPECT_EQ(error("F=1:"), "cost 'F' expects numbers >= 0 but got ''");
   EXPECT_EQ(error("F=-1"), "cost 'F' expects numbers >= 0 but got '-1'");
   EXPECT_EQ(error("F=nan"), "cost 'F' expects numbers >= 0 but got 'nan'");
-  EXPECT_EQ(error("F=1e999"), "cost 'F' expects numbers >= 0 but got '1e999'");
+  EXPECT_EQ(error("F=1e999"), "cost 'F' expects at most 1e15 but got '1e999'");
+  EXPECT_EQ(error("F=1:2e15"), "cost 'F' expects at most 1e15 but got '2e15'");
+  EXPECT_EQ(error("F=1,B=2,F=1"), "cost 'F' is given twice");
   EXPECT_EQ(error("comm=1:2"), "cost 'comm' expects one value but got 2");
   EXPECT_EQ(error("BI=1:2,BW=1:2:3"),
             "costs BI, BW have lists of 2 and 3 values, expected equal lengths "

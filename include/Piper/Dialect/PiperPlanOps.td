@@ -225,7 +225,7 @@ def ReduceOp : Piper_Op<"reduce"> {
                        OptionalAttr<DenseI64ArrayAttr>:$offsets);
   let results = (outs Variadic<Piper_Tensor>:$outs);
   let assemblyFormat = [{
-    $inputs `terms` `=` $terms `members` `=` $members `id` `=` $id (`waits` `=` $waits^)?
+    ($inputs^)? `terms` `=` $terms `members` `=` $members `id` `=` $id (`waits` `=` $waits^)?
     (`offsets` `=` $offsets^)? attr-dict `:` functional-type($inputs, $outs)
   }];
 }
@@ -255,7 +255,7 @@ def ProgramOp : Piper_Op<"program", [IsolatedFromAbove, SymbolTable, Symbol,
                        OptionalAttr<I64Attr>:$arena);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $sym_name (`at` `[` `pp` `=` $coordinate^ `]`)? `target` `=` $target
+    $sym_name (`at` ` ` `[` `pp` `=` $coordinate^ `]`)? `target` `=` $target
     (`buffering` `=` $buffering^)? (`arena` `=` $arena^)? attr-dict-with-keyword $body
   }];
 }

@@ -28,8 +28,9 @@ struct LoadOptions {
 };
 
 /// Reads `path` and compiles it if it is a model. Diagnostics with their places
-/// go to standard error; the Status is the summary. Options that a plan cannot
-/// follow are errors. `isModel`, if there is one, says which it was.
+/// go to standard error; the Status then has an empty message. Options that a
+/// plan cannot follow are errors. `isModel`, if there is one, says which it
+/// was.
 ::piper::rt::Result<::piper::rt::Plan> loadPlan(const std::string &path,
                                                 const LoadOptions &options,
                                                 bool *isModel = nullptr);

@@ -28,6 +28,7 @@ struct RunOptions {
   std::optional<int64_t> steps;
   /// --seed. A file of state that is loaded brings its own.
   int64_t seed = 0;
+  bool seedIsGiven = false;
   /// --load, --save, --save-state.
   std::string load;
   std::string save;

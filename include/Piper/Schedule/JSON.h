@@ -9,6 +9,7 @@
 #include "Piper/Schedule/Result.h"
 #include "Piper/Schedule/Schedule.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,10 @@ std::string toJSON(const Schedule &schedule);
 /// and "mb_chain" may be missing. Only the shape is checked here: run `verify`.
 /// Errors name the entry, the key and what was expected.
 Result<std::vector<Schedule>> fromJSON(const std::string &text);
+
+/// A key that an object of a JSON text has twice, of which parsers keep the
+/// last; nothing if there is none, or the text is no JSON.
+std::optional<std::string> findRepeatedKey(const std::string &text);
 
 /// What an exception of the JSON parser says, without its name and number.
 std::string parserMessage(const std::string &what);

@@ -7,6 +7,7 @@
 #define PIPER_TRANSFORMS_BODYTABLE_H
 
 #include "Piper/Dialect/PiperDialect.h"
+#include "Piper/Dialect/ProgramLocation.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"

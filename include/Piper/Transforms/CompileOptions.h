@@ -11,6 +11,7 @@
 
 #include "llvm/ADT/StringSet.h"
 
+#include <map>
 #include <string>
 
 namespace mlir::piper {
@@ -22,10 +23,16 @@ struct CompileOptions {
   PiperPartitionOptions partition;
   /// The keys that were given.
   llvm::StringSet<> given;
+  /// Their values as `parse` takes them, in quotes where they need some.
+  std::map<std::string, std::string> texts;
 
-  /// Reads "key=value key=value ...". Returns an empty string, or what is
-  /// wrong: an unknown key (with the legal ones), a key given twice, a value
-  /// that is no number or not allowed.
+  /// What `parse` found wrong with a command line, to be said where there is a
+  /// program to say it at.
+  std::string problem;
+
+  /// Reads "key=value key=value ...", a value with blanks in quotes or braces.
+  /// Returns an empty string, or what is wrong: an unknown key (with the legal
+  /// ones), a key given twice, a value that is no number or not allowed.
   std::string parse(llvm::StringRef text);
 
   /// Reads the keys of a strategy; one that is given already keeps its value.

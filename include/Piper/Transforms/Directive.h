@@ -10,6 +10,7 @@
 #include "Piper/Dialect/PiperDialect.h"
 #include "Piper/Runtime/TaskCosts.h"
 #include "Piper/Schedule/Schedule.h"
+#include "Piper/Transforms/Origins.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -78,7 +79,9 @@ struct OptionsDirective {
   int64_t prefetch = 1;
   int64_t buffering = 0;
   std::string costs;                ///< a file; empty: costs of a nominal core
+  int64_t costsNumber = 0;          ///< of the directive that names the file
   SmallVector<int64_t> memoryLimit; ///< bytes: none, one, or one per coordinate
+  int64_t memoryLimitNumber = 0;    ///< of the directive that has the limits
 };
 
 struct Directives {
@@ -93,21 +96,15 @@ struct Directives {
   std::string microBatchTag() const { return split ? split->tag : "MB"; }
 };
 
-/// The name of a directive in messages: "directive #2 (place)".
-std::string directiveName(int64_t number, StringRef op);
-
 /// Reads a list of dictionaries, as in `piper.directives`. What is wrong with
-/// it is one message, which names the directive and the key; `report` gets the
-/// number of the directive as well.
-FailureOr<Directives>
-parseDirectives(ArrayRef<Attribute> list,
-                function_ref<void(int64_t, const Twine &)> report);
+/// it is one error, which names the directive and the key.
+FailureOr<Directives> parseDirectives(ArrayRef<Attribute> list,
+                                      const Origins &origins);
 
 /// Refuses a filter with a name that is both a property of tasks and a tag of
 /// the model, before what its value means is asked.
-LogicalResult
-verifyFilterNames(ModuleOp module, ArrayRef<Attribute> list,
-                  function_ref<void(int64_t, const Twine &)> report);
+LogicalResult verifyFilterNames(ModuleOp module, ArrayRef<Attribute> list,
+                                const Origins &origins);
 
 /// From `piper.directives` of the module, none if absent. Emits an error at the
 /// module for anything malformed, and from level 1 on for a tag that no task
@@ -147,8 +144,8 @@ int64_t getMicroBatches(func::FuncOp entry);
 
 /// The costs of the file that the directives name, else those of a nominal
 /// core.
-FailureOr<::piper::rt::TaskCosts> getTaskCosts(ModuleOp module,
-                                               const Directives &directives);
+FailureOr<::piper::rt::TaskCosts> getTaskCosts(const Directives &directives,
+                                               const Origins &origins);
 
 /// What one call of each task costs, in microseconds.
 class TaskCostTable {

@@ -13,10 +13,9 @@
 
 namespace mlir::piper {
 
-/// The directives of a file as they stand in `piper.directives`, checked one by
-/// one. Emits one error for what is wrong, at its place in the file.
-FailureOr<SmallVector<Attribute>> readDirectiveFile(ModuleOp module,
-                                                    StringRef path);
+/// Adds the directives of a file, checked one by one, to those of the module.
+/// Emits one error for what is wrong, at its place in the file.
+LogicalResult addDirectiveFile(ModuleOp module, StringRef path);
 
 /// One directive on a line, "op" first, then the keys in alphabetical order;
 /// reading the text gives the same list. Requires: a list that

@@ -101,19 +101,20 @@ def PiperPipeline : Pass<"piper-pipeline", "ModuleOp"> {
     Adds the directives that the options ask for to those of the module (`piper.directives`): `place` for each
     segment of `train`, by the tags, by `cuts`, or balanced by cost; `split`, `recompute`, `schedule`, `options`. A remark says the cost of each
     stage, and of the balanced cuts where the user's are worse. Then sets `stage` on every task of the body of every entry point, as the `place`
-    directives say. Without a strategy and directives nothing changes. Level 1 to level 1.
+    directives say. Without a strategy and directives nothing changes. An option that is not given is as the strategy of the module
+    says; 0 or the empty text takes back what it says. Level 1 to level 1.
   }];
   let options = [
-    Option<"pipelineParallel", "pipeline-parallel", "int64_t", "0", "Pipeline coordinates; 0: no pipeline">,
-    Option<"chunks", "chunks", "int64_t", "0", "Stages on each coordinate; 0: as the schedule needs">,
-    Option<"cuts", "cuts", "std::string", "\"\"", "First segment of stages 1.., as 3,6,9; empty: balanced by cost">,
-    Option<"schedule", "schedule", "std::string", "\"\"", "Kind of schedule, or a JSON file; empty: 1f1b">,
-    Option<"microBatches", "micro-batches", "int64_t", "0", "Micro-batches of a step; 0: one">,
-    Option<"recompute", "recompute", "std::string", "\"\"", "true, or TAG=VALUE: segments that keep their inputs only">,
+    Option<"pipelineParallel", "pipeline-parallel", "int64_t", "-1", "Pipeline coordinates; 0: no pipeline">,
+    Option<"chunks", "chunks", "int64_t", "-1", "Stages on each coordinate; 0: as the schedule needs">,
+    Option<"cuts", "cuts", "std::string", "\"-\"", "First segment of stages 1.., as 3,6,9; empty: balanced by cost">,
+    Option<"schedule", "schedule", "std::string", "\"-\"", "Kind of schedule, or a JSON file; empty: 1f1b">,
+    Option<"microBatches", "micro-batches", "int64_t", "-1", "Micro-batches of a step; 0: one">,
+    Option<"recompute", "recompute", "std::string", "\"-\"", "true, or TAG=VALUE: segments that keep their inputs only">,
     Option<"prefetch", "prefetch", "int64_t", "-1", "Actions that a transfer may run ahead; -1: 1">,
     Option<"buffering", "buffering", "int64_t", "-1", "Messages that a channel may hold; -1: 0">,
-    Option<"memoryLimit", "memory-limit", "std::string", "\"\"", "Bytes of each coordinate, one number or one for each">,
-    Option<"costs", "costs", "std::string", "\"\"", "JSON file of costs">,
+    Option<"memoryLimit", "memory-limit", "std::string", "\"-\"", "Bytes of each coordinate, one number or one for each">,
+    Option<"costs", "costs", "std::string", "\"-\"", "JSON file of costs">,
   ];
 }
 
