@@ -19,6 +19,27 @@ std::string piper::numberText(double value) {
   return text;
 }
 
+FloatType piper::computingType(Type element) {
+  if (element.isF64())
+    return cast<FloatType>(element);
+  return Float32Type::get(element.getContext());
+}
+
+std::string piper::findNumberProblem(FloatType type, double value) {
+  const llvm::fltSemantics &semantics = type.getFloatSemantics();
+  APFloat rounded(value);
+  bool losesInfo = false;
+  rounded.convert(semantics, APFloat::rmNearestTiesToEven, &losesInfo);
+  if (value == 0 || rounded.isNormal())
+    return "";
+  auto text = [](const APFloat &number) {
+    return numberText(number.convertToDouble());
+  };
+  return "from " + text(APFloat::getSmallestNormalized(semantics)) + " to " +
+         text(APFloat::getLargest(semantics)) + ", the normal numbers of f" +
+         std::to_string(type.getWidth());
+}
+
 static std::string plural(int64_t count, StringRef noun) {
   return (noun + (count == 1 ? "" : "s")).str();
 }
@@ -104,6 +125,16 @@ LogicalResult piper::expectPositive(Operation *op, StringRef name,
   return op->emitOpError() << "expects '" << name
                            << "' to be positive and finite but got "
                            << numberText(value);
+}
+
+LogicalResult piper::expectNumberOf(Operation *op, StringRef name, double value,
+                                    Type element) {
+  std::string problem = findNumberProblem(computingType(element), value);
+  if (problem.empty())
+    return success();
+  return op->emitOpError() << "expects '" << name
+                           << "' to be 0 or of a magnitude " << problem
+                           << ", but got " << numberText(value);
 }
 
 LogicalResult piper::expectNotNegative(Operation *op, StringRef name,

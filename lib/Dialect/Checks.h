@@ -8,6 +8,7 @@
 #ifndef PIPER_LIB_DIALECT_CHECKS_H
 #define PIPER_LIB_DIALECT_CHECKS_H
 
+#include "Piper/Dialect/Numbers.h"
 #include "Piper/Dialect/Shapes.h"
 
 #include "mlir/IR/Operation.h"
@@ -44,8 +45,9 @@ LogicalResult expectInRange(Operation *op, StringRef name, double value,
 LogicalResult expectPositive(Operation *op, StringRef name, double value);
 LogicalResult expectNotNegative(Operation *op, StringRef name, int64_t value);
 
-/// A number as short text: "0.1", "inf", "nan".
-std::string numberText(double value);
+/// A number that is 0 or normal in the type that computes with `element`.
+LogicalResult expectNumberOf(Operation *op, StringRef name, double value,
+                             Type element);
 
 } // namespace mlir::piper
 

@@ -150,6 +150,8 @@ PIPER_FLOPS(LearningRateOp, getY(), kFunction)
 PIPER_FLOPS(ClipOp, getSum(), 2)
 PIPER_FLOPS(SgdOp, getParam(), getVelocity() ? 7 : 5)
 PIPER_FLOPS(AdamWOp, getParam(), 16)
+PIPER_FLOPS(SgdCheckOp, getParam(), getVelocity() ? 7 : 5)
+PIPER_FLOPS(AdamWCheckOp, getParam(), 16)
 
 #undef PIPER_FLOPS
 

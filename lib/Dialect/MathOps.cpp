@@ -142,6 +142,11 @@ OpFoldResult DivOp::fold(FoldAdaptor adaptor) {
   return keepIf(isAll(adaptor.getB(), 1.0), getA(), getY());
 }
 
+LogicalResult ScaleOp::verify() {
+  return expectNumberOf(*this, "factor", getFactor().convertToDouble(),
+                        elementTypeOf(getX()));
+}
+
 /// Whether scaling by `inner` and then by `outer` rounds as scaling by their
 /// product does, for every x: the product must be exact, and the first scaling
 /// must neither round nor overflow where the whole would not.

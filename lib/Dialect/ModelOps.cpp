@@ -64,6 +64,8 @@ LogicalResult LayerNormOp::verify() {
       failed(expectPerColumn(*this, "operand 'gamma'", getGamma(), getX())) ||
       failed(expectPerColumn(*this, "operand 'beta'", getBeta(), getX())) ||
       failed(expectPositive(*this, "eps", getEps().convertToDouble())) ||
+      failed(expectNumberOf(*this, "eps", getEps().convertToDouble(),
+                            elementTypeOf(getX()))) ||
       failed(expectTypeOf(*this, "result 'y'", getY(), "operand 'x'", getX())))
     return failure();
   if (getSaved().empty())
@@ -180,6 +182,8 @@ template <typename OpTy> static LogicalResult verifyScores(OpTy op) {
   if (!std::isfinite(scale))
     return op.emitOpError()
            << "expects 'scale' to be finite but got " << numberText(scale);
+  if (failed(expectNumberOf(op, "scale", scale, elementTypeOf(op.getQ()))))
+    return failure();
   int64_t queries = shapeOf(op.getQ())[1], keys = shapeOf(op.getK())[1];
   if (op.getCausal() && keys < queries)
     return op.emitOpError()
@@ -187,6 +191,8 @@ template <typename OpTy> static LogicalResult verifyScores(OpTy op) {
            << " queries with 'causal' but got " << keys;
   double dropout = op.getDropout().convertToDouble();
   if (failed(expectInRange(op, "dropout", dropout, 0, 1)) ||
+      failed(
+          expectNumberOf(op, "dropout", dropout, elementTypeOf(op.getQ()))) ||
       failed(expectNotNegative(op, "index", op.getIndexAttr().getInt())))
     return failure();
   if (dropout > 0 && !op.getKey())
@@ -268,6 +274,8 @@ LogicalResult OriginOp::verify() {
 LogicalResult DropoutOp::verify() {
   if (failed(expectKey(*this, getKey())) ||
       failed(expectInRange(*this, "p", getP().convertToDouble(), 0, 1)) ||
+      failed(expectNumberOf(*this, "p", getP().convertToDouble(),
+                            elementTypeOf(getX()))) ||
       failed(expectNotNegative(*this, "index", getIndexAttr().getInt())) ||
       failed(verifyPlace(*this, getOrigin(), shapeOf(getX()), getGlobalShape(),
                          "one number per dimension of 'x'", "operand 'x'")))

@@ -339,6 +339,20 @@ ShardingRule AdamWOp::getShardingRule() {
   return ShardingRule::elementwise(*this);
 }
 
+/// As the update, but the elements are counted.
+static ShardingRule checkRule(Operation *op) {
+  ShardingRule rule;
+  Dims dims = rule.addDims(shapeOf(op->getOperand(0)), Reduce::Sum);
+  for (Value operand : op->getOperands())
+    rule.operands.push_back(shapeOf(operand).empty() ? Dims{} : dims);
+  rule.results = {rule.addFixedDims({1}, "a count is one number")};
+  return rule;
+}
+
+ShardingRule SgdCheckOp::getShardingRule() { return checkRule(*this); }
+
+ShardingRule AdamWCheckOp::getShardingRule() { return checkRule(*this); }
+
 ShardingRule AdvanceOp::getShardingRule() {
   return ShardingRule::elementwise(*this);
 }

@@ -3,6 +3,7 @@
 //
 // Parsing and printing of the attributes whose text is made for people.
 
+#include "Piper/Dialect/Numbers.h"
 #include "Piper/Dialect/PiperDialect.h"
 
 #include "mlir/IR/DialectImplementation.h"
@@ -191,6 +192,13 @@ static ParseResult parseInit(AsmParser &parser, Attribute &init) {
       return failure();
     if (!(scale > 0) || !std::isfinite(scale))
       return parser.emitError(loc) << "expects a positive standard deviation";
+    // Normal numbers of 53 random bits are below 8.6: all initial values, which
+    // are rounded to f32, are then finite.
+    constexpr double kLeast = 0x1p-126, kMost = 0x1p124;
+    if (scale < kLeast || scale > kMost)
+      return parser.emitError(loc)
+             << "expects a standard deviation from " << numberText(kLeast)
+             << " to " << numberText(kMost) << " but got " << numberText(scale);
     return rule("normal", scale);
   }
   SMLoc loc = parser.getCurrentLocation();

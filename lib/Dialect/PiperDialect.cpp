@@ -121,6 +121,16 @@ LogicalResult PiperDialect::verifyRegionArgAttribute(Operation *op,
            << "expects the initial value of parameter '"
            << param.getName().getValue() << "' to have its type " << type
            << " but got " << init.getType();
+  // Every step keeps what is finite finite, and counts on it.
+  if (auto dense = dyn_cast<DenseElementsAttr>(param.getInit()))
+    for (const APFloat &value : dense.getValues<APFloat>())
+      if (!value.isFinite())
+        return op->emitOpError()
+               << "expects finite initial values of parameter '"
+               << param.getName().getValue() << "' but got "
+               << (value.isNaN()        ? "nan"
+                   : value.isNegative() ? "-inf"
+                                        : "inf");
   return success();
 }
 

@@ -30,6 +30,8 @@ LogicalResult LearningRateOp::verify() {
   int64_t total = getTotalStepsAttr().getInt();
   if (failed(expectInRange(*this, "lr", lr, 0, kInfinity)) ||
       failed(expectInRange(*this, "min_lr", minLr, 0, kInfinity)) ||
+      failed(expectNumberOf(*this, "lr", lr, elementTypeOf(getY()))) ||
+      failed(expectNumberOf(*this, "min_lr", minLr, elementTypeOf(getY()))) ||
       failed(expectNotNegative(*this, "warmup_steps", warmup)) ||
       failed(expectNotNegative(*this, "total_steps", total)))
     return failure();
@@ -73,8 +75,11 @@ LogicalResult ClipOp::verify() {
                           getNorm())))
     return failure();
   double maxNorm = getMaxNorm().convertToDouble();
-  if (maxNorm > 0)
+  if (maxNorm == kInfinity)
     return success();
+  if (maxNorm > 0)
+    return expectNumberOf(*this, "max_norm", maxNorm,
+                          elementTypeOf(getScale()));
   return emitOpError() << "expects 'max_norm' to be positive ('inf' to measure "
                           "without clipping) but got "
                        << numberText(maxNorm);
@@ -100,23 +105,36 @@ static LogicalResult verifyUpdate(Operation *op, Value param, Value grad,
       failed(expectElementTypeOf(op, "operand 'scale'", scale,
                                  "operand 'param'", param)))
     return failure();
-  return expectInRange(op, "weight_decay", weightDecay, 0, kInfinity);
+  if (failed(expectInRange(op, "weight_decay", weightDecay, 0, kInfinity)))
+    return failure();
+  return expectNumberOf(op, "weight_decay", weightDecay, elementType);
+}
+
+/// What an update by SGD and its check have in common.
+template <typename OpTy> static LogicalResult verifySgd(OpTy op) {
+  if (failed(verifyUpdate(op, op.getParam(), op.getGrad(), op.getLr(),
+                          op.getScale(),
+                          op.getWeightDecay().convertToDouble())))
+    return failure();
+  double momentum = op.getMomentum().convertToDouble();
+  if (failed(expectInRange(op, "momentum", momentum, 0, 1)) ||
+      failed(expectNumberOf(op, "momentum", momentum,
+                            elementTypeOf(op.getParam()))))
+    return failure();
+  if (op.getVelocity() &&
+      failed(expectTypeOf(op, "operand 'velocity'", op.getVelocity(),
+                          "operand 'param'", op.getParam())))
+    return failure();
+  if (momentum > 0 && !op.getVelocity())
+    return op.emitOpError()
+           << "expects an operand 'velocity' with 'momentum' = "
+           << numberText(momentum) << " but got none";
+  return success();
 }
 
 LogicalResult SgdOp::verify() {
-  if (failed(verifyUpdate(*this, getParam(), getGrad(), getLr(), getScale(),
-                          getWeightDecay().convertToDouble())))
+  if (failed(verifySgd(*this)))
     return failure();
-  double momentum = getMomentum().convertToDouble();
-  if (failed(expectInRange(*this, "momentum", momentum, 0, 1)))
-    return failure();
-  if (getVelocity() &&
-      failed(expectTypeOf(*this, "operand 'velocity'", getVelocity(),
-                          "operand 'param'", getParam())))
-    return failure();
-  if (momentum > 0 && !getVelocity())
-    return emitOpError() << "expects an operand 'velocity' with 'momentum' = "
-                         << numberText(momentum) << " but got none";
   size_t results = getVelocity() ? 2 : 1;
   if (getUpdated().size() != results)
     return emitOpError() << "expects " << results
@@ -131,21 +149,58 @@ LogicalResult SgdOp::verify() {
   return success();
 }
 
-LogicalResult AdamWOp::verify() {
-  if (failed(verifyUpdate(*this, getParam(), getGrad(), getLr(), getScale(),
-                          getWeightDecay().convertToDouble())))
+/// What an update by AdamW and its check have in common.
+template <typename OpTy> static LogicalResult verifyAdamW(OpTy op) {
+  if (failed(verifyUpdate(op, op.getParam(), op.getGrad(), op.getLr(),
+                          op.getScale(),
+                          op.getWeightDecay().convertToDouble())) ||
+      failed(expectTypeOf(op, "operand 'm'", op.getM(), "operand 'param'",
+                          op.getParam())) ||
+      failed(expectTypeOf(op, "operand 'v'", op.getV(), "operand 'param'",
+                          op.getParam())) ||
+      failed(
+          expectInRange(op, "beta1", op.getBeta1().convertToDouble(), 0, 1)) ||
+      failed(expectInRange(op, "beta2", op.getBeta2().convertToDouble(), 0, 1)))
     return failure();
-  std::pair<StringRef, Value> like[] = {{"operand 'm'", getM()},
-                                        {"operand 'v'", getV()},
-                                        {"result 'new_param'", getNewParam()},
+  Type element = elementTypeOf(op.getParam());
+  double eps = op.getEps().convertToDouble();
+  if (failed(expectPositive(op, "eps", eps)) ||
+      failed(expectNumberOf(op, "beta1", op.getBeta1().convertToDouble(),
+                            element)) ||
+      failed(expectNumberOf(op, "beta2", op.getBeta2().convertToDouble(),
+                            element)))
+    return failure();
+  return expectNumberOf(op, "eps", eps, element);
+}
+
+LogicalResult AdamWOp::verify() {
+  if (failed(verifyAdamW(*this)))
+    return failure();
+  std::pair<StringRef, Value> like[] = {{"result 'new_param'", getNewParam()},
                                         {"result 'new_m'", getNewM()},
                                         {"result 'new_v'", getNewV()}};
   for (auto [name, value] : like)
     if (failed(expectTypeOf(*this, name, value, "operand 'param'", getParam())))
       return failure();
-  if (failed(
-          expectInRange(*this, "beta1", getBeta1().convertToDouble(), 0, 1)) ||
-      failed(expectInRange(*this, "beta2", getBeta2().convertToDouble(), 0, 1)))
+  return success();
+}
+
+template <typename OpTy> static LogicalResult verifyCheck(OpTy op) {
+  if (failed(expectElementTypeOf(op, "operand 'norm'", op.getNorm(),
+                                 "operand 'param'", op.getParam())))
     return failure();
-  return expectPositive(*this, "eps", getEps().convertToDouble());
+  return expectType(op, "result 'nonfinite'", op.getNonfinite(), {1}, i64Of(op),
+                    "one count");
+}
+
+LogicalResult SgdCheckOp::verify() {
+  if (failed(verifySgd(*this)))
+    return failure();
+  return verifyCheck(*this);
+}
+
+LogicalResult AdamWCheckOp::verify() {
+  if (failed(verifyAdamW(*this)))
+    return failure();
+  return verifyCheck(*this);
 }

@@ -8,6 +8,8 @@
 
 #include "Piper/Runtime/Safetensors.h"
 
+#include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <unordered_map>
 
@@ -158,6 +160,8 @@ private:
     if (problems.empty())
       PIPER_RETURN_IF_ERROR(checkCounters());
     if (problems.empty())
+      PIPER_RETURN_IF_ERROR(checkNumbers());
+    if (problems.empty())
       return Status::success();
     Status status =
         Status::error("'" + file.path() + "' does not fit the program '" +
@@ -212,6 +216,59 @@ private:
                            "': metadata 'position_unit' expects 'token' or "
                            "'row' but got " +
                            quote(unit));
+    return Status::success();
+  }
+
+  /// A step keeps every number finite, so none that is not may come in; a
+  /// second moment is a mean of squares.
+  Status checkNumbers() {
+    for (size_t s = 0; s < sources.size(); ++s) {
+      if (!sources[s])
+        continue;
+      double least = isSecondMoment(program.state[s]) ? 0 : -HUGE_VAL;
+      ElementType element = program.state[s].type.element;
+      if (element == ElementType::F64)
+        PIPER_RETURN_IF_ERROR(checkTensor<double>(*sources[s], element, least));
+      else if (element == ElementType::F32 || element == ElementType::BF16)
+        PIPER_RETURN_IF_ERROR(
+            checkTensor<float>(*sources[s], ElementType::F32, least));
+    }
+    return Status::success();
+  }
+
+  /// AdamW has 'w.m' and 'w.v'; a velocity of SGD, 'w.v' too, stands alone.
+  bool isSecondMoment(const StateTensor &tensor) const {
+    if (tensor.kind != Kind::Moment || !endsWith(tensor.name, ".v"))
+      return false;
+    std::string first = tensor.name;
+    first.back() = 'm';
+    return stateByName.count(first) > 0;
+  }
+
+  /// Reads a tensor in T, which is `element`; the first number that is out of
+  /// order becomes a problem.
+  template <typename T>
+  Status checkTensor(const Tensor &tensor, ElementType element, double least) {
+    constexpr int64_t kChunk = 1 << 14;
+    std::vector<T> values(kChunk);
+    int64_t count = tensor.numElements();
+    for (int64_t done = 0; done < count; done += kChunk) {
+      int64_t part = std::min(kChunk, count - done);
+      PIPER_RETURN_IF_ERROR(
+          file.read(tensor, done, part, element, values.data()));
+      for (int64_t i = 0; i < part; ++i) {
+        T value = values[i];
+        if (std::isfinite(value) && value >= T(least))
+          continue;
+        char text[32];
+        std::snprintf(text, sizeof text, "%.9g", double(value));
+        problems.push_back("tensor " + quote(tensor.name) + ": expects finite" +
+                           (least == 0 ? " numbers of 0 or more" : " numbers") +
+                           " but got " + (std::isnan(value) ? "nan" : text) +
+                           " as element " + std::to_string(done + i));
+        return Status::success();
+      }
+    }
     return Status::success();
   }
 

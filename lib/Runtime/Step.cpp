@@ -85,6 +85,8 @@ Result<StepRunner> StepRunner::create(Executor &executor,
   PIPER_RETURN_IF_ERROR(find(runner.ok, "ok", true, {T::I1}));
   PIPER_RETURN_IF_ERROR(find(runner.count, "count", true, {T::I64}));
   PIPER_RETURN_IF_ERROR(find(runner.nonfinite, "nonfinite", false, {T::I64}));
+  PIPER_RETURN_IF_ERROR(
+      find(runner.nonfiniteUpdates, "nonfinite_updates", false, {T::I64}));
   if (runner.loss < 0)
     return Status::error("entry point '" + entryName +
                          "' has no output 'loss'");
@@ -147,34 +149,46 @@ gradientNames(const Program &program, const EntryPoint &entry, size_t count) {
 /// So many tensors are named; of the others only the number.
 static constexpr int64_t kNamed = 8;
 
-std::string StepRunner::skipReason() const {
+/// "'a', 'b' and 3 more": the tensors whose number in the vector `value` is not
+/// 0; empty where there are none.
+StepRunner::Named StepRunner::namesOf(int value) const {
+  if (value < 0)
+    return {};
   const EntryPoint &entry = executor->entry(index);
-  std::string names;
-  bool several = false;
-  int64_t found = 0;
-  if (nonfinite >= 0) {
-    int64_t tensors = entry.values[nonfinite].type.shape[0];
-    std::vector<std::string> all =
-        gradientNames(executor->program(), entry, size_t(tensors));
-    for (int64_t i = 0; i < tensors; ++i) {
-      if (load<int64_t>(executor->valueData(index, nonfinite) + 8 * i) == 0)
-        continue;
-      if (++found > kNamed)
-        continue;
-      several = !names.empty();
-      names +=
-          (several ? ", " : "") +
-          (all.empty() ? "number " + std::to_string(i) : "'" + all[i] + "'");
-    }
+  int64_t tensors = entry.values[value].type.shape[0];
+  std::vector<std::string> all =
+      gradientNames(executor->program(), entry, size_t(tensors));
+  Named named;
+  for (int64_t i = 0; i < tensors; ++i) {
+    if (load<int64_t>(executor->valueData(index, value) + 8 * i) == 0)
+      continue;
+    if (++named.count > kNamed)
+      continue;
+    named.text += named.text.empty() ? "" : ", ";
+    named.text +=
+        all.empty() ? "number " + std::to_string(i) : "'" + all[i] + "'";
   }
-  if (found > kNamed)
-    names += " and " + std::to_string(found - kNamed) + " more";
-  if (!names.empty())
-    return std::string("the gradient") + (several ? "s" : "") + " of " + names +
-           (several ? " are" : " is") + " not finite";
+  if (named.count > kNamed)
+    named.text += " and " + std::to_string(named.count - kNamed) + " more";
+  return named;
+}
+
+std::string StepRunner::skipReason() const {
+  auto plural = [](const Named &named) { return named.count > 1; };
+  Named gradients = namesOf(nonfinite);
+  if (gradients.count > 0)
+    return std::string("the gradient") + (plural(gradients) ? "s" : "") +
+           " of " + gradients.text + (plural(gradients) ? " are" : " is") +
+           " not finite";
   if (last.count && *last.count == 0)
     return "no label of the batch is valid";
   if (!std::isfinite(last.loss))
     return "the loss is not finite";
-  return "the norm of the gradients is not finite";
+  if (last.gradNorm && !std::isfinite(*last.gradNorm))
+    return "the norm of the gradients is not finite";
+  Named updates = namesOf(nonfiniteUpdates);
+  if (updates.count > 0)
+    return std::string("the update") + (plural(updates) ? "s" : "") + " of " +
+           updates.text + " would not be finite";
+  return "the norm of the gradients is too large to be clipped so far";
 }

@@ -69,10 +69,22 @@ static std::string text(double value) {
   return buffer;
 }
 
+/// Whether a text that is a number is too large or too small for an f64.
+static bool isLost(StringRef given, double value) {
+  if (std::isinf(value))
+    return !given.contains_insensitive("inf");
+  StringRef digits =
+      given.take_until([](char c) { return c == 'e' || c == 'E'; });
+  return value == 0 && digits.find_first_of("123456789") != StringRef::npos;
+}
+
 void Keys::add(StringRef name, double &value, StringRef meaning) {
   keys.push_back({name, meaning,
                   [&value](StringRef given) -> std::string {
-                    return given.getAsDouble(value) ? "a number" : "";
+                    if (given.getAsDouble(value))
+                      return "a number";
+                    return isLost(given, value) ? "a number that f64 can hold"
+                                                : "";
                   },
                   text(value)});
 }

@@ -6,14 +6,14 @@
 // 1. State arguments: moments beside each parameter with a gradient, then the
 //    counters `iteration`, `update` and `seed`.
 // 2. Random keys are made from seed and update.
-// 3. The norm of all gradients, the clipping factor, the decision.
-// 4. One update for each parameter, the learning rate, the next counters.
-// 5. Results: outputs, next state, and the gradients if they are kept.
+// 3. The learning rate, the norm of all gradients, the clipping factor.
+// 4. A check of what each update would write, and the decision.
+// 5. One update for each parameter, the next counters.
+// 6. Results: outputs, next state, and the gradients if they are kept.
 
-#include "Piper/Transforms/Passes.h"
+#include "OptimizerParts.h"
+
 #include "Piper/Transforms/Verify.h"
-
-#include "llvm/Support/Format.h"
 
 namespace mlir::piper {
 #define GEN_PASS_DEF_PIPEROPTIMIZER
@@ -25,13 +25,6 @@ using namespace mlir::piper;
 
 namespace {
 
-/// A parameter, its gradient and its moments.
-struct Trained {
-  ParamAttr param;
-  Value value, gradient;
-  SmallVector<Value> moments;
-};
-
 class PiperOptimizerPass
     : public mlir::piper::impl::PiperOptimizerBase<PiperOptimizerPass> {
 public:
@@ -39,26 +32,30 @@ public:
   void runOnOperation() override;
 
 private:
-  LogicalResult checkOptions(ModuleOp module);
   LogicalResult collect(func::FuncOp train);
   void addStates();
   void insertResults();
   void addResult(Value value, StringRef key, StringAttr name);
   void replaceRandomKeys();
   Type elementType();
+  Type vectorOf(int64_t size);
+  void addNorm();
   void addDecision();
   void addUpdate(Trained &trained);
   TaskOp call(StringRef name, ValueRange operands, PassKind pass,
               function_ref<Operation *(OpBuilder &, ValueRange)> build);
 
+  PiperOptimizerOptions options;
   func::FuncOp train;
   BodyTable *bodies = nullptr;
   Operation *terminator = nullptr;
   SmallVector<Trained> all;
   SmallVector<Value> results;
   SmallVector<DictionaryAttr> resultAttributes;
-  Value iteration, update, seed, count, loss;
-  Value lr_, norm, scale, ok;
+  Value iteration, seed, count, loss;
+  /// The sum of squares, and of each gradient whether it is finite.
+  Value sum, nonfinite;
+  StepScalars scalars;
 };
 
 } // namespace
@@ -78,51 +75,6 @@ TaskOp PiperOptimizerPass::call(
 
 static Type scalarOf(Type element) {
   return RankedTensorType::get({}, element);
-}
-
-LogicalResult PiperOptimizerPass::checkOptions(ModuleOp module) {
-  auto refuse = [&](StringRef option, StringRef expects, double got) {
-    // As a person would write it: 0.1 and not 1.000000e-01.
-    std::string text;
-    llvm::raw_string_ostream(text) << llvm::format("%g", got);
-    return emitProgramError(module) << "option '" << option << "' expects "
-                                    << expects << " but got " << text;
-  };
-  auto unit = [](double x) { return x >= 0 && x < 1; };
-  auto finite = [](double x) { return std::isfinite(x); };
-  if (optimizer != "adamw" && optimizer != "sgd")
-    return emitProgramError(module)
-           << "option 'optimizer' expects adamw or sgd but got '" << optimizer
-           << "'";
-  if (!llvm::is_contained({"constant", "linear", "cosine"},
-                          schedule.getValue()))
-    return emitProgramError(module) << "option 'lr-schedule' expects constant, "
-                                       "linear or cosine but got '"
-                                    << schedule << "'";
-  if (!finite(lr) || lr < 0)
-    return refuse("lr", "a finite number of 0 or more", lr);
-  if (!unit(momentum))
-    return refuse("momentum", "a number from 0 to below 1", momentum);
-  if (!unit(beta1))
-    return refuse("beta1", "a number from 0 to below 1", beta1);
-  if (!unit(beta2))
-    return refuse("beta2", "a number from 0 to below 1", beta2);
-  if (!finite(eps) || !(eps > 0))
-    return refuse("eps", "a positive finite number", eps);
-  if (!finite(weightDecay) || weightDecay < 0)
-    return refuse("weight-decay", "a finite number of 0 or more", weightDecay);
-  if (!(clip > 0))
-    return refuse("clip", "a positive number, or inf to measure only,", clip);
-  if (!finite(minLr) || minLr < 0 || minLr > lr)
-    return refuse("min-lr", "a number from 0 to lr", minLr);
-  if (warmupSteps < 0)
-    return refuse("warmup-steps", "a number of 0 or more", warmupSteps);
-  if (schedule != "constant" && totalSteps <= warmupSteps)
-    return refuse(
-        "total-steps",
-        "more steps than warmup-steps for a schedule that is not constant",
-        totalSteps);
-  return success();
 }
 
 LogicalResult PiperOptimizerPass::collect(func::FuncOp function) {
@@ -183,11 +135,7 @@ void PiperOptimizerPass::addStates() {
         PiperDialect::StateAttrHelper::getNameStr(),
         StateAttr::get(&getContext(), builder.getStringAttr(name), of))));
   };
-  SmallVector<StringRef> suffixes;
-  if (optimizer == "adamw")
-    suffixes = {".m", ".v"};
-  else if (momentum > 0)
-    suffixes = {".v"};
+  SmallVector<StringRef> suffixes = momentSuffixes(options);
   for (Trained &trained : all)
     for (StringRef suffix : suffixes)
       add(trained.value.getType(), trained.param.getName().getValue() + suffix,
@@ -205,7 +153,7 @@ void PiperOptimizerPass::addStates() {
     for (size_t i = 0; i < suffixes.size(); ++i)
       trained.moments.push_back(train.getArgument(index++));
   iteration = train.getArgument(index);
-  update = train.getArgument(index + 1);
+  scalars.update = train.getArgument(index + 1);
   seed = train.getArgument(index + 2);
 }
 
@@ -233,7 +181,7 @@ void PiperOptimizerPass::replaceRandomKeys() {
     Operation *end = terminator;
     terminator = task;
     TaskOp key =
-        call("random_key", {seed, update}, PassKind::Once,
+        call("random_key", {seed, scalars.update}, PassKind::Once,
              [](OpBuilder &builder, ValueRange operands) {
                auto type = RankedTensorType::get({2}, builder.getI64Type());
                return RandomKeyOp::create(builder, builder.getUnknownLoc(),
@@ -253,97 +201,104 @@ Type PiperOptimizerPass::elementType() {
   return Float32Type::get(&getContext());
 }
 
-void PiperOptimizerPass::addDecision() {
+Type PiperOptimizerPass::vectorOf(int64_t size) {
+  return RankedTensorType::get({size}, IntegerType::get(&getContext(), 64));
+}
+
+void PiperOptimizerPass::addNorm() {
   Builder builder(&getContext());
   Location loc = train.getLoc();
-  Type i64 = builder.getI64Type();
   SmallVector<Value> gradients = llvm::map_to_vector(
       all, [](Trained &trained) { return trained.gradient; });
   Type scalar = scalarOf(elementType());
 
   TaskOp rate = call(
-      "learning_rate", {update}, PassKind::Once,
+      "learning_rate", {scalars.update}, PassKind::Once,
       [&](OpBuilder &b, ValueRange operands) {
         return LearningRateOp::create(
-            b, loc, scalar, operands[0], b.getStringAttr(schedule),
-            b.getF64FloatAttr(lr), b.getF64FloatAttr(minLr),
-            b.getI64IntegerAttr(warmupSteps), b.getI64IntegerAttr(totalSteps));
+            b, loc, scalar, operands[0], b.getStringAttr(options.schedule),
+            b.getF64FloatAttr(options.lr), b.getF64FloatAttr(options.minLr),
+            b.getI64IntegerAttr(options.warmupSteps),
+            b.getI64IntegerAttr(options.totalSteps));
       });
-  lr_ = rate.getResult(0);
-  TaskOp table = call(
-      "norm_table", gradients, PassKind::Once,
-      [&](OpBuilder &b, ValueRange operands) {
-        return NormTableOp::create(
-            b, loc, RankedTensorType::get({NormTableOp::kDigits}, i64),
-            RankedTensorType::get({static_cast<int64_t>(operands.size())}, i64),
-            operands);
-      });
+  scalars.lr = rate.getResult(0);
+  TaskOp table =
+      call("norm_table", gradients, PassKind::Once,
+           [&](OpBuilder &b, ValueRange operands) {
+             return NormTableOp::create(b, loc, vectorOf(NormTableOp::kDigits),
+                                        vectorOf(operands.size()), operands);
+           });
+  sum = table.getResult(0);
+  nonfinite = table.getResult(1);
   SmallVector<Value> operands(table.getResults());
-  operands.push_back(loss);
   if (count)
     operands.push_back(count);
+  TaskOp clipped =
+      call("clip", operands, PassKind::Once, [&](OpBuilder &b, ValueRange o) {
+        return ClipOp::create(b, loc, scalar, scalar, scalarOf(b.getI1Type()),
+                              o[0], o[1], o.size() > 2 ? o[2] : Value(),
+                              APFloat(options.clip));
+      });
+  scalars.norm = clipped.getResult(0);
+  scalars.scale = clipped.getResult(1);
+  StringRef output = PiperDialect::OutputAttrHelper::getNameStr();
+  addResult(scalars.norm, output, builder.getStringAttr("grad_norm"));
+}
+
+/// Gradients, loss and what the updates would write are finite, and there is a
+/// label: `ok` of a clip whose counts are those of all of these.
+void PiperOptimizerPass::addDecision() {
+  Builder builder(&getContext());
+  Location loc = train.getLoc();
+  SmallVector<Value> counts;
+  for (Trained &trained : all) {
+    TaskOp check =
+        call(optimizer + "_check", checkOperands(options, trained, scalars),
+             PassKind::Once, [&](OpBuilder &b, ValueRange o) {
+               return createCheck(b, loc, options, o);
+             });
+    counts.push_back(check.getResult(0));
+  }
+  Value unsafe = call("check_table", counts, PassKind::Once,
+                      [&](OpBuilder &b, ValueRange o) {
+                        return ConcatOp::create(b, loc, vectorOf(o.size()), o,
+                                                b.getI64IntegerAttr(0));
+                      })
+                     .getResult(0);
+  SmallVector<Value> operands = {sum, nonfinite, unsafe, loss};
+  if (count)
+    operands.push_back(count);
+  Type scalar = scalarOf(elementType());
   func::FuncOp body = bodies->build(
-      "clip", loc, ValueRange(operands).getTypes(),
+      "decide", loc, ValueRange(operands).getTypes(),
       [&](OpBuilder &b, ValueRange o) -> SmallVector<Value> {
-        auto clipBy = [&](Value nonfinite) {
-          return ClipOp::create(b, loc, scalar, scalar, scalarOf(b.getI1Type()),
-                                o[0], nonfinite, o.size() > 3 ? o[3] : Value(),
-                                APFloat(static_cast<double>(clip)));
-        };
-        // Norm and scale are those of the gradients; a loss that is not finite
-        // decides like a gradient that is not.
         auto ofLoss = NormTableOp::create(
-            b, loc, RankedTensorType::get({NormTableOp::kDigits}, i64),
-            RankedTensorType::get({1}, i64), o[2]);
-        int64_t tables = all.size() + 1;
-        Value nonfinite = ConcatOp::create(
-            b, loc, RankedTensorType::get({tables}, i64),
-            ValueRange{o[1], ofLoss.getNonfinite()}, b.getI64IntegerAttr(0));
-        ClipOp ofGradients = clipBy(o[1]);
-        return {ofGradients.getNorm(), ofGradients.getScale(),
-                clipBy(nonfinite).getOk()};
+            b, loc, vectorOf(NormTableOp::kDigits), vectorOf(1), o[3]);
+        Value counts =
+            ConcatOp::create(b, loc, vectorOf(2 * all.size() + 1),
+                             ValueRange{o[1], o[2], ofLoss.getNonfinite()},
+                             b.getI64IntegerAttr(0));
+        auto decision = ClipOp::create(
+            b, loc, scalar, scalar, scalarOf(b.getI1Type()), o[0], counts,
+            o.size() > 4 ? o[4] : Value(), APFloat(options.clip));
+        return {decision.getOk()};
       });
   OpBuilder end(terminator);
   TaskOp decision = createTask(end, loc, body, operands, PassKind::Once);
-  norm = decision.getResult(0);
-  scale = decision.getResult(1);
-  ok = decision.getResult(2);
+  scalars.ok = decision.getResult(0);
   StringRef output = PiperDialect::OutputAttrHelper::getNameStr();
-  addResult(norm, output, builder.getStringAttr("grad_norm"));
-  addResult(ok, output, builder.getStringAttr("ok"));
-  addResult(lr_, output, builder.getStringAttr("lr"));
-  addResult(table.getResult(1), output, builder.getStringAttr("nonfinite"));
+  addResult(scalars.ok, output, builder.getStringAttr("ok"));
+  addResult(scalars.lr, output, builder.getStringAttr("lr"));
+  addResult(nonfinite, output, builder.getStringAttr("nonfinite"));
+  addResult(unsafe, output, builder.getStringAttr("nonfinite_updates"));
 }
 
 void PiperOptimizerPass::addUpdate(Trained &trained) {
   Location loc = train.getLoc();
-  Type type = trained.value.getType();
-  bool isMatrix = cast<RankedTensorType>(type).getRank() >= 2;
-  double decay = isMatrix ? static_cast<double>(weightDecay) : 0.0;
-  TaskOp task;
-  if (optimizer == "adamw") {
-    task = call("adamw",
-                {trained.value, trained.gradient, trained.moments[0],
-                 trained.moments[1], lr_, update, scale, ok},
-                PassKind::U, [&](OpBuilder &b, ValueRange o) {
-                  return AdamWOp::create(
-                      b, loc, type, type, type, o[0], o[1], o[2], o[3], o[4],
-                      o[5], o[6], o[7], APFloat(static_cast<double>(beta1)),
-                      APFloat(static_cast<double>(beta2)),
-                      APFloat(static_cast<double>(eps)), APFloat(decay));
-                });
-  } else {
-    SmallVector<Value> operands = {trained.value, trained.gradient, lr_, scale,
-                                   ok};
-    llvm::append_range(operands, trained.moments);
-    task = call("sgd", operands, PassKind::U, [&](OpBuilder &b, ValueRange o) {
-      SmallVector<Type> types(1 + trained.moments.size(), type);
-      return SgdOp::create(b, loc, types, o[0], o[1], o[2], o[3], o[4],
-                           o.size() > 5 ? o[5] : Value(),
-                           b.getF64FloatAttr(momentum),
-                           b.getF64FloatAttr(decay));
-    });
-  }
+  TaskOp task = call(optimizer, updateOperands(options, trained, scalars),
+                     PassKind::U, [&](OpBuilder &b, ValueRange o) {
+                       return createUpdate(b, loc, options, o);
+                     });
   StringRef next = PiperDialect::NextAttrHelper::getNameStr();
   addResult(task.getResult(0), next, trained.param.getName());
   for (auto [moment, value] :
@@ -358,7 +313,12 @@ void PiperOptimizerPass::addUpdate(Trained &trained) {
 void PiperOptimizerPass::runOnOperation() {
   ModuleOp module = getOperation();
   if (failed(expectLevel(module, getArgument(), Level::DAG)) ||
-      failed(verifyTasks(module)) || failed(checkOptions(module)))
+      failed(verifyTasks(module)))
+    return signalPassFailure();
+  options = {optimizer,  lr,          momentum,     beta1,    beta2,
+             eps,        weightDecay, clip,         schedule, warmupSteps,
+             totalSteps, minLr,       keepGradients};
+  if (failed(checkOptimizerOptions(module, options)))
     return signalPassFailure();
   BodyTable table(module);
   bodies = &table;
@@ -371,21 +331,18 @@ void PiperOptimizerPass::runOnOperation() {
            "trainable parameter";
     return signalPassFailure();
   }
-  if (elementType().isF32() && lr > std::numeric_limits<float>::max()) {
-    emitProgramError(module)
-        << "option 'lr' expects a number that f32 can hold but got "
-        << static_cast<double>(lr);
+  if (failed(checkOptimizerNumbers(module, options, elementType())))
     return signalPassFailure();
-  }
   addStates();
   replaceRandomKeys();
+  addNorm();
   addDecision();
   for (Trained &trained : all)
     addUpdate(trained);
   Builder builder(&getContext());
   Type counter = scalarOf(builder.getI64Type());
-  TaskOp advance = call("advance", {iteration, update, ok}, PassKind::Once,
-                        [&](OpBuilder &b, ValueRange o) {
+  TaskOp advance = call("advance", {iteration, scalars.update, scalars.ok},
+                        PassKind::Once, [&](OpBuilder &b, ValueRange o) {
                           return AdvanceOp::create(b, train.getLoc(), counter,
                                                    counter, o[0], o[1], o[2]);
                         });

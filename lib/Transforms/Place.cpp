@@ -37,7 +37,7 @@ ModulePlacement::ModulePlacement(ModuleOp module, StagePlan given)
     : plan(std::move(given)), all(getAll(sets, plan.coordinates)),
       bodies(module) {}
 
-/// `add` of two operands of one type, or `norm_table` of all operands.
+/// One op of all operands and with all results.
 static BodyKind classifyBody(func::FuncOp body) {
   Block &block = body.front();
   Operation *op = &block.front(), *end = block.getTerminator();
@@ -47,6 +47,10 @@ static BodyKind classifyBody(func::FuncOp body) {
     return BodyKind::Other;
   if (isa<NormTableOp>(op))
     return BodyKind::NormTable;
+  if (isa<UpdateCheckOpInterface>(op))
+    return BodyKind::Check;
+  if (isa<ConcatOp>(op))
+    return BodyKind::Concat;
   auto add = dyn_cast<AddOp>(op);
   if (!add || add.getA().getType() != add.getB().getType())
     return BodyKind::Other;

@@ -152,9 +152,10 @@ int64_t EntryPlacer::homeOf(Value value) {
   return steps.lookup(task).home;
 }
 
-/// That of the first operand of the body, else of the first parameter.
-int64_t EntryPlacer::findHome(TaskOp task) {
-  for (bool argument : {false, true})
+/// That of the first operand of the body, else of the first parameter; or the
+/// other way round.
+int64_t EntryPlacer::findHome(TaskOp task, bool argumentsFirst) {
+  for (bool argument : {argumentsFirst, !argumentsFirst})
     for (Value operand : task.getOperands())
       if (isa<BlockArgument>(operand) == argument)
         if (int64_t home = homeOf(operand); home >= 0)
@@ -169,7 +170,19 @@ std::optional<EntryPlacer::Kind> EntryPlacer::kindOf(Value value) const {
   return found->second.kind;
 }
 
+/// The counts of checks, one after another.
+bool EntryPlacer::isCheckTable(TaskOp task) {
+  return shared.kindOf(task) == BodyKind::Concat &&
+         llvm::all_of(task.getOperands(), [&](Value operand) {
+           return kindOf(operand) == Kind::Check;
+         });
+}
+
 EntryPlacer::Kind EntryPlacer::classify(TaskOp task, int64_t home) {
+  if (shared.kindOf(task) == BodyKind::Check && home >= 0)
+    return Kind::Check;
+  if (isCheckTable(task))
+    return Kind::Table;
   bool ofNorm = llvm::any_of(task.getOperands(), [&](Value operand) {
     return kindOf(operand) == Kind::Table ||
            kindOf(operand) == Kind::Everywhere;
@@ -183,7 +196,8 @@ EntryPlacer::Kind EntryPlacer::classify(TaskOp task, int64_t home) {
     return operand.getDefiningOp<TaskOp>() && homeOf(operand) >= 0;
   };
   BodyKind body = shared.kindOf(task);
-  if (body == BodyKind::Other || !task.getInto().empty() ||
+  bool isSplit = body == BodyKind::Add || body == BodyKind::NormTable;
+  if (!isSplit || !task.getInto().empty() ||
       !llvm::all_of(task.getOperands(), isPlaced))
     return Kind::Home;
   return body == BodyKind::Add ? Kind::Sum : Kind::Table;
@@ -193,7 +207,8 @@ void EntryPlacer::classifySteps() {
   for (auto task : entry.front().getOps<TaskOp>()) {
     if (isBody(task))
       continue;
-    int64_t home = findHome(task);
+    bool isCheck = shared.kindOf(task) == BodyKind::Check;
+    int64_t home = findHome(task, /*argumentsFirst=*/isCheck);
     Kind kind = classify(task, home);
     steps[task] = {kind, home, CoordinateSets::kNone};
     if (kind == Kind::Home)
@@ -224,7 +239,8 @@ CoordinateSets::Set EntryPlacer::decide(TaskOp task, const Step &step) {
     needed = sets.unite(needed, demands.lookup(result));
   if (step.kind == Kind::Stage)
     needed = sets.intersect(needed, step.on);
-  if (step.kind == Kind::Home || needed == CoordinateSets::kNone)
+  if (step.kind == Kind::Home || step.kind == Kind::Check ||
+      needed == CoordinateSets::kNone)
     return sets.get(std::max<int64_t>(step.home, 0));
   return needed;
 }
@@ -251,7 +267,7 @@ void EntryPlacer::findDemands() {
       continue;
     }
     Step &step = steps[task];
-    // The norm reads each gradient where it is.
+    // The norm reads each gradient where it is, and so with checks.
     if (step.kind == Kind::Table)
       continue;
     step.on = decide(task, step);

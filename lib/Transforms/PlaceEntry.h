@@ -15,7 +15,7 @@
 namespace mlir::piper {
 
 /// What a body is to the end of a step.
-enum class BodyKind { Other, Add, NormTable };
+enum class BodyKind { Other, Add, NormTable, Check, Concat };
 
 /// What the entry points of a module share: a parameter is stored on the
 /// coordinates that use it in any of them.
@@ -62,7 +62,8 @@ private:
     Home,       ///< of values of the body: where the first of them is
     Everywhere, ///< of the norm, or an update: wherever it is used
     Sum,        ///< adds two values of the body
-    Table       ///< the norm: one for each coordinate
+    Check,      ///< of an update: where its parameter is, once
+    Table       ///< the norm, the counts of checks: one for each coordinate
   };
   struct Step {
     Kind kind = Kind::Home;
@@ -81,7 +82,8 @@ private:
   LogicalResult checkBody(TaskOp task);
   std::optional<Kind> kindOf(Value value) const;
   Kind classify(TaskOp task, int64_t home);
-  int64_t findHome(TaskOp task);
+  int64_t findHome(TaskOp task, bool argumentsFirst);
+  bool isCheckTable(TaskOp task);
   int64_t homeOf(Value value);
   bool isInput(Value value) const;
   /// Where a state is stored.

@@ -1,21 +1,24 @@
 // Part of Piper, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The norm of gradients that lie on several coordinates: a table on each, of
-// the gradients that count there, with zeros for the others. The tables are
-// integers, so their sum has the same bits as the table of all.
+// The norm of gradients that lie on several coordinates, and the counts of the
+// checks of updates: a table on each coordinate, of what counts there, with
+// zeros for the others. The tables are integers, so their sum has the same
+// bits as the table of all.
 
 #include "PlaceEntry.h"
 
 using namespace mlir;
 using namespace mlir::piper;
 
+static RankedTensorType vectorOf(OpBuilder &builder, int64_t size) {
+  return RankedTensorType::get({size}, builder.getI64Type());
+}
+
 /// The counts of the gradients `indices` in a vector of all, zero elsewhere.
 static Value spread(OpBuilder &builder, Location loc, Value counts,
                     ArrayRef<int64_t> indices, int64_t all) {
-  auto vector = [&](int64_t size) {
-    return RankedTensorType::get({size}, builder.getI64Type());
-  };
+  auto vector = [&](int64_t size) { return vectorOf(builder, size); };
   SmallVector<Value> pieces;
   auto addZeros = [&](int64_t size) {
     if (size > 0)
@@ -44,41 +47,45 @@ static Value spread(OpBuilder &builder, Location loc, Value counts,
                           builder.getI64IntegerAttr(0));
 }
 
-static func::FuncOp buildTable(BodyTable &bodies, Location loc,
-                               TypeRange gradients, ArrayRef<int64_t> indices,
+/// The body for the operands `indices` of `all`.
+static func::FuncOp buildTable(BodyTable &bodies, TaskOp task, bool isNorm,
+                               TypeRange operands, ArrayRef<int64_t> indices,
                                int64_t all) {
+  Location loc = task.getLoc();
   return bodies.build(
-      "norm_table", loc, gradients,
-      [&](OpBuilder &builder, ValueRange operands) -> SmallVector<Value> {
-        auto vector = [&](int64_t size) {
-          return RankedTensorType::get({size}, builder.getI64Type());
-        };
+      isNorm ? "norm_table" : "check_table", loc, operands,
+      [&](OpBuilder &builder, ValueRange own) -> SmallVector<Value> {
+        auto counts = vectorOf(builder, indices.size());
+        if (!isNorm) {
+          Value joined = ConcatOp::create(builder, loc, counts, own,
+                                          builder.getI64IntegerAttr(0));
+          return {spread(builder, loc, joined, indices, all)};
+        }
         auto table = NormTableOp::create(
-            builder, loc, vector(NormTableOp::kDigits),
-            vector(static_cast<int64_t>(indices.size())), operands);
+            builder, loc, vectorOf(builder, NormTableOp::kDigits), counts, own);
         return {table.getSum(),
                 spread(builder, loc, table.getNonfinite(), indices, all)};
       });
 }
 
 void EntryPlacer::splitTable(TaskOp task) {
+  bool isNorm = shared.kindOf(task) == BodyKind::NormTable;
   // A gradient on several coordinates counts on the first.
   std::map<int64_t, SmallVector<int64_t>> counted;
-  SmallVector<Value> gradients;
-  for (auto [index, gradient] : llvm::enumerate(task.getInputs())) {
-    gradients.push_back(read(gradient, target(gradient)));
-    counted[getCoordinates(gradients.back().getType()).front()].push_back(
-        index);
+  SmallVector<Value> values;
+  for (auto [index, value] : llvm::enumerate(task.getInputs())) {
+    values.push_back(read(value, target(value)));
+    counted[getCoordinates(values.back().getType()).front()].push_back(index);
   }
   OpBuilder builder(cursor);
   for (auto &[coordinate, indices] : counted) {
     SmallVector<Value> operands = llvm::map_to_vector(
-        indices, [&](int64_t index) { return gradients[index]; });
+        indices, [&](int64_t index) { return values[index]; });
     SmallVector<Type> types = llvm::map_to_vector(operands, [](Value value) {
       return Type(getLocalTensor(value.getType()));
     });
-    func::FuncOp body = buildTable(shared.bodies, task.getLoc(), types, indices,
-                                   gradients.size());
+    func::FuncOp body =
+        buildTable(shared.bodies, task, isNorm, types, indices, values.size());
     TaskOp table = createTask(builder, task.getLoc(), body, operands,
                               task.getPass(), task.getTagsAttr());
     for (auto [whole, part] :

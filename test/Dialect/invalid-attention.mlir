@@ -266,3 +266,19 @@ func.func @origin_type() {
   %0 = piper.origin {step = array<i64: 2, 0>} : () -> tensor<3xi64>
   return
 }
+
+// -----
+
+func.func @attention_small_scale(%q: tensor<2x3x4x8xf32>) {
+  // expected-error @below {{'piper.attention' op expects 'scale' to be 0 or of a magnitude from 1.17549435e-38 to 3.40282347e+38, the normal numbers of f32, but got 1e-50}}
+  %0 = piper.attention %q, %q, %q {scale = 1.0e-50 : f64} : (tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32>) -> tensor<2x3x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_small_dropout(%q: tensor<2x3x4x8xf32>, %k: tensor<2xi64>) {
+  // expected-error @below {{'piper.attention' op expects 'dropout' to be 0 or of a magnitude from 1.17549435e-38 to 3.40282347e+38, the normal numbers of f32, but got 1e-50}}
+  %0 = piper.attention %q, %q, %q, %k {scale = 1.0 : f64, dropout = 1.0e-50 : f64} : (tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32>, tensor<2xi64>) -> tensor<2x3x4x8xf32>
+  return
+}

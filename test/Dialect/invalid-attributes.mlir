@@ -211,3 +211,31 @@ func.func @param_init_sparse(%w: tensor<4xf32> {piper.param = #piper.param<"w", 
 func.func @param_init_resource(%w: tensor<4xf32> {piper.param = #piper.param<"w", init = dense_resource<r> : tensor<4xf32>>}) {
   return
 }
+
+// -----
+
+// expected-error @below {{expects a standard deviation from 1.17549435e-38 to 2.12676479e+37 but got 1e+38}}
+func.func @param_init_large(%w: tensor<4xf32> {piper.param = #piper.param<"w", init = normal<1.0e38>>}) {
+  return
+}
+
+// -----
+
+// expected-error @below {{expects a standard deviation from 1.17549435e-38 to 2.12676479e+37 but got 1e-46}}
+func.func @param_init_small(%w: tensor<4xf64> {piper.param = #piper.param<"w", init = normal<1.0e-46>>}) {
+  return
+}
+
+// -----
+
+// expected-error @below {{expects finite initial values of parameter 'w' but got nan}}
+func.func @param_init_nan(%w: tensor<2xf32> {piper.param = #piper.param<"w", init = dense<[1.0, 0x7FC00000]> : tensor<2xf32>>}) {
+  return
+}
+
+// -----
+
+// expected-error @below {{expects finite initial values of parameter 'w' but got -inf}}
+func.func @param_init_inf(%w: tensor<2xf64> {piper.param = #piper.param<"w", init = dense<0xFFF0000000000000> : tensor<2xf64>>}) {
+  return
+}

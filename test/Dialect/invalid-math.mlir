@@ -236,3 +236,19 @@ func.func @reduce_max_grad_result(%x: tensor<4x8xf32>, %y: tensor<4xf32>) {
   %0 = piper.reduce_max_grad %y, %x, %y {dims = array<i64: 1>} : (tensor<4xf32>, tensor<4x8xf32>, tensor<4xf32>) -> tensor<4xf32>
   return
 }
+
+// -----
+
+func.func @scale_small(%x: tensor<4xf32>) {
+  // expected-error @below {{'piper.scale' op expects 'factor' to be 0 or of a magnitude from 1.17549435e-38 to 3.40282347e+38, the normal numbers of f32, but got -1e-50}}
+  %0 = piper.scale %x {factor = -1.0e-50 : f64} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @scale_infinite(%x: tensor<4xf32>) {
+  // expected-error @below {{'piper.scale' op expects 'factor' to be 0 or of a magnitude from 1.17549435e-38 to 3.40282347e+38, the normal numbers of f32, but got 1e+39}}
+  %0 = piper.scale %x {factor = 1.0e39 : f64} : tensor<4xf32>
+  return
+}

@@ -179,3 +179,27 @@ func.func @softmax_grad_rank(%x: tensor<f32>) {
   %0 = piper.softmax_grad %x, %x : tensor<f32>
   return
 }
+
+// -----
+
+func.func @layer_norm_small_eps(%x: tensor<4x8xf32>, %g: tensor<8xf32>) {
+  // expected-error @below {{'piper.layer_norm' op expects 'eps' to be 0 or of a magnitude from 1.17549435e-38 to 3.40282347e+38, the normal numbers of f32, but got 1e-50}}
+  %0 = piper.layer_norm %x, %g, %g {eps = 1.0e-50 : f64} : (tensor<4x8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @layer_norm_large_eps(%x: tensor<4x8xf32>, %g: tensor<8xf32>) {
+  // expected-error @below {{'piper.layer_norm' op expects 'eps' to be 0 or of a magnitude from 1.17549435e-38 to 3.40282347e+38, the normal numbers of f32, but got 1e+39}}
+  %0 = piper.layer_norm %x, %g, %g {eps = 1.0e39 : f64} : (tensor<4x8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @dropout_small(%x: tensor<4x8xf32>, %k: tensor<2xi64>) {
+  // expected-error @below {{'piper.dropout' op expects 'p' to be 0 or of a magnitude from 1.17549435e-38 to 3.40282347e+38, the normal numbers of f32, but got 1e-40}}
+  %0 = piper.dropout %x, %k {p = 1.0e-40 : f64} : (tensor<4x8xf32>, tensor<2xi64>) -> tensor<4x8xf32>
+  return
+}

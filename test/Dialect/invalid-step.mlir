@@ -331,3 +331,117 @@ func.func @adamw_weight_decay(%p: tensor<4x8xf32>, %g: tensor<4x8xf32>, %m: tens
   %0:3 = piper.adamw %p, %g, %m, %v, %lr, %u, %s, %ok {beta1 = 0.9 : f64, beta2 = 0.999 : f64, eps = 1.0e-8 : f64, weight_decay = 0x7FF8000000000000 : f64} : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<f32>, tensor<i64>, tensor<f32>, tensor<i1>) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>)
   return
 }
+
+// -----
+
+func.func @sgd_check_velocity(%p: tensor<4xf32>, %lr: tensor<f32>, %v: tensor<5xf32>) {
+  // expected-error @below {{'piper.sgd_check' op expects operand 'velocity' to have the type 'tensor<4xf32>' of operand 'param' but got 'tensor<5xf32>'}}
+  %0 = piper.sgd_check %p, %p, %lr, %lr, %lr, %v {momentum = 0.9 : f64} : (tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<5xf32>) -> tensor<1xi64>
+  return
+}
+
+// -----
+
+func.func @sgd_check_result(%p: tensor<4xf32>, %lr: tensor<f32>) {
+  // expected-error @below {{'piper.sgd_check' op expects result 'nonfinite' to be 'tensor<1xi64>' (one count) but got 'tensor<4xi64>'}}
+  %0 = piper.sgd_check %p, %p, %lr, %lr, %lr : (tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<4xi64>
+  return
+}
+
+// -----
+
+func.func @adamw_check_m(%p: tensor<4xf32>, %m: tensor<5xf32>, %lr: tensor<f32>, %u: tensor<i64>) {
+  // expected-error @below {{'piper.adamw_check' op expects operand 'm' to have the type 'tensor<4xf32>' of operand 'param' but got 'tensor<5xf32>'}}
+  %0 = piper.adamw_check %p, %p, %m, %p, %lr, %u, %lr, %lr {beta1 = 0.9 : f64, beta2 = 0.999 : f64, eps = 1.0e-8 : f64, weight_decay = 0.0 : f64} : (tensor<4xf32>, tensor<4xf32>, tensor<5xf32>, tensor<4xf32>, tensor<f32>, tensor<i64>, tensor<f32>, tensor<f32>) -> tensor<1xi64>
+  return
+}
+
+// -----
+
+func.func @adamw_check_result(%p: tensor<4xf32>, %lr: tensor<f32>, %u: tensor<i64>) {
+  // expected-error @below {{'piper.adamw_check' op expects result 'nonfinite' to be 'tensor<1xi64>' (one count) but got 'tensor<1xi32>'}}
+  %0 = piper.adamw_check %p, %p, %p, %p, %lr, %u, %lr, %lr {beta1 = 0.9 : f64, beta2 = 0.999 : f64, eps = 1.0e-8 : f64, weight_decay = 0.0 : f64} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<i64>, tensor<f32>, tensor<f32>) -> tensor<1xi32>
+  return
+}
+
+// -----
+
+func.func @sgd_check_norm(%p: tensor<4xf32>, %lr: tensor<f32>, %n: tensor<f64>) {
+  // expected-error @below {{'piper.sgd_check' op expects operand 'norm' to have the element type 'f32' of operand 'param' but got 'f64'; insert a 'piper.cast'}}
+  %0 = piper.sgd_check %p, %p, %lr, %lr, %n : (tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<f32>, tensor<f64>) -> tensor<1xi64>
+  return
+}
+
+// -----
+
+func.func @adamw_small_eps(%p: tensor<4xf32>, %lr: tensor<f32>, %u: tensor<i64>, %ok: tensor<i1>) {
+  // expected-error @below {{'piper.adamw' op expects 'eps' to be 0 or of a magnitude from 1.17549435e-38 to 3.40282347e+38, the normal numbers of f32, but got 1e-46}}
+  %0:3 = piper.adamw %p, %p, %p, %p, %lr, %u, %lr, %ok {beta1 = 0.9 : f64, beta2 = 0.999 : f64, eps = 1.0e-46 : f64, weight_decay = 0.0 : f64} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<i64>, tensor<f32>, tensor<i1>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @adamw_small_beta1(%p: tensor<4xf32>, %lr: tensor<f32>, %u: tensor<i64>, %ok: tensor<i1>) {
+  // expected-error @below {{'piper.adamw' op expects 'beta1' to be 0 or of a magnitude from 1.17549435e-38 to 3.40282347e+38, the normal numbers of f32, but got 1e-46}}
+  %0:3 = piper.adamw %p, %p, %p, %p, %lr, %u, %lr, %ok {beta1 = 1.0e-46 : f64, beta2 = 0.999 : f64, eps = 1.0e-8 : f64, weight_decay = 0.0 : f64} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<i64>, tensor<f32>, tensor<i1>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @adamw_small_beta2(%p: tensor<4xf32>, %lr: tensor<f32>, %u: tensor<i64>, %ok: tensor<i1>) {
+  // expected-error @below {{'piper.adamw' op expects 'beta2' to be 0 or of a magnitude from 1.17549435e-38 to 3.40282347e+38, the normal numbers of f32, but got 1e-39}}
+  %0:3 = piper.adamw %p, %p, %p, %p, %lr, %u, %lr, %ok {beta1 = 0.9 : f64, beta2 = 1.0e-39 : f64, eps = 1.0e-8 : f64, weight_decay = 0.0 : f64} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<i64>, tensor<f32>, tensor<i1>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @adamw_large_decay(%p: tensor<4xf32>, %lr: tensor<f32>, %u: tensor<i64>, %ok: tensor<i1>) {
+  // expected-error @below {{'piper.adamw' op expects 'weight_decay' to be 0 or of a magnitude from 1.17549435e-38 to 3.40282347e+38, the normal numbers of f32, but got 1e+39}}
+  %0:3 = piper.adamw %p, %p, %p, %p, %lr, %u, %lr, %ok {beta1 = 0.9 : f64, beta2 = 0.999 : f64, eps = 1.0e-8 : f64, weight_decay = 1.0e39 : f64} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<i64>, tensor<f32>, tensor<i1>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @sgd_small_momentum(%p: tensor<4xf32>, %lr: tensor<f32>, %ok: tensor<i1>) {
+  // expected-error @below {{'piper.sgd' op expects 'momentum' to be 0 or of a magnitude from 1.17549435e-38 to 3.40282347e+38, the normal numbers of f32, but got 1e-40}}
+  %0:2 = piper.sgd %p, %p, %lr, %lr, %ok, %p {momentum = 1.0e-40 : f64} : (tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<f32>, tensor<i1>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @learning_rate_small(%u: tensor<i64>) {
+  // expected-error @below {{'piper.learning_rate' op expects 'lr' to be 0 or of a magnitude from 1.17549435e-38 to 3.40282347e+38, the normal numbers of f32, but got 1e-50}}
+  %0 = piper.learning_rate %u {schedule = "constant", lr = 1.0e-50 : f64} : (tensor<i64>) -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @learning_rate_small_minimum(%u: tensor<i64>) {
+  // expected-error @below {{'piper.learning_rate' op expects 'min_lr' to be 0 or of a magnitude from 1.17549435e-38 to 3.40282347e+38, the normal numbers of f32, but got 1e-50}}
+  %0 = piper.learning_rate %u {schedule = "linear", lr = 0.1 : f64, min_lr = 1.0e-50 : f64, total_steps = 9 : i64} : (tensor<i64>) -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @clip_small(%s: tensor<68xi64>, %b: tensor<2xi64>) {
+  // expected-error @below {{'piper.clip' op expects 'max_norm' to be 0 or of a magnitude from 1.17549435e-38 to 3.40282347e+38, the normal numbers of f32, but got 1e-300}}
+  %0:3 = piper.clip %s, %b {max_norm = 1.0e-300 : f64} : (tensor<68xi64>, tensor<2xi64>) -> (tensor<f32>, tensor<f32>, tensor<i1>)
+  return
+}
+
+// -----
+
+// In f64 the bounds are those of f64.
+func.func @legal_in_f64(%s: tensor<68xi64>, %b: tensor<2xi64>, %u: tensor<i64>) {
+  %0:3 = piper.clip %s, %b {max_norm = 1.0e-300 : f64} : (tensor<68xi64>, tensor<2xi64>) -> (tensor<f64>, tensor<f64>, tensor<i1>)
+  // expected-error @below {{'piper.learning_rate' op expects 'lr' to be 0 or of a magnitude from 2.22507386e-308 to 1.79769313e+308, the normal numbers of f64, but got 1e-310}}
+  %1 = piper.learning_rate %u {schedule = "constant", lr = 1.0e-310 : f64} : (tensor<i64>) -> tensor<f64>
+  return
+}

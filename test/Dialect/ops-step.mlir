@@ -49,6 +49,18 @@ func.func @adamw(%w: tensor<8xf64>, %lr: tensor<f64>, %u: tensor<i64>, %ok: tens
   return
 }
 
+// CHECK-LABEL: func.func @checks
+// CHECK-SAME: (%[[W:.+]]: tensor<8xf64>, %[[LR:.+]]: tensor<f64>, %[[U:.+]]: tensor<i64>)
+func.func @checks(%w: tensor<8xf64>, %lr: tensor<f64>, %u: tensor<i64>) {
+  // CHECK: piper.sgd_check %[[W]], %[[W]], %[[LR]], %[[LR]], %[[LR]] : (tensor<8xf64>, tensor<8xf64>, tensor<f64>, tensor<f64>, tensor<f64>) -> tensor<1xi64>
+  %0 = piper.sgd_check %w, %w, %lr, %lr, %lr {weight_decay = 0.0 : f64} : (tensor<8xf64>, tensor<8xf64>, tensor<f64>, tensor<f64>, tensor<f64>) -> tensor<1xi64>
+  // CHECK: piper.sgd_check %[[W]], %[[W]], %[[LR]], %[[LR]], %[[LR]], %[[W]] {momentum = 9.000000e-01 : f64} : ({{.*}}) -> tensor<1xi64>
+  %1 = piper.sgd_check %w, %w, %lr, %lr, %lr, %w {momentum = 0.9 : f64} : (tensor<8xf64>, tensor<8xf64>, tensor<f64>, tensor<f64>, tensor<f64>, tensor<8xf64>) -> tensor<1xi64>
+  // CHECK: piper.adamw_check %[[W]], %[[W]], %[[W]], %[[W]], %[[LR]], %[[U]], %[[LR]], %[[LR]] {beta1 = 9.000000e-01 : f64, beta2 = 0.99899999999999999 : f64, eps = 1.000000e-08 : f64, weight_decay = 0.000000e+00 : f64} : ({{.*}}) -> tensor<1xi64>
+  %2 = piper.adamw_check %w, %w, %w, %w, %lr, %u, %lr, %lr {beta1 = 0.9 : f64, beta2 = 0.999 : f64, eps = 1.0e-8 : f64, weight_decay = 0.0 : f64} : (tensor<8xf64>, tensor<8xf64>, tensor<8xf64>, tensor<8xf64>, tensor<f64>, tensor<i64>, tensor<f64>, tensor<f64>) -> tensor<1xi64>
+  return
+}
+
 // CHECK-LABEL: func.func @advance
 // CHECK-SAME: (%[[I:.+]]: tensor<i64>, %[[U:.+]]: tensor<i64>, %[[OK:.+]]: tensor<i1>)
 func.func @advance(%i: tensor<i64>, %u: tensor<i64>, %ok: tensor<i1>) {

@@ -49,6 +49,28 @@ void piper::test::addStepCases(std::vector<OpCase> &cases) {
                      {"5x3xf64", "5x3xf64", "5x3xf64"},
                      240,
                      7 * 120 + 8 + 8 + 8 + 1});
+  // As many operations as the updates; four and two tensors, scalars, a count.
+  cases.push_back({"adamw_check",
+                   "beta1 = 0.9 : f64, beta2 = 0.99 : f64, eps = 1.0e-8 : "
+                   "f64, weight_decay = 0.1 : f64",
+                   {"5x3xf64", "5x3xf64", "5x3xf64", "5x3xf64 positive", "f64",
+                    "i64 row 4", "f64", "f64 positive"},
+                   {"1xi64"},
+                   240,
+                   4 * 120 + 8 + 8 + 8 + 8 + 8});
+  cases.push_back({"sgd_check",
+                   "weight_decay = 0.1 : f64",
+                   {"5x3xf64", "5x3xf64", "f64", "f64", "f64 positive"},
+                   {"1xi64"},
+                   75,
+                   2 * 120 + 8 + 8 + 8 + 8});
+  cases.push_back(
+      {"sgd_check",
+       "momentum = 0.9 : f64",
+       {"5x3xf64", "5x3xf64", "f64", "f64", "f64 positive", "5x3xf64"},
+       {"1xi64"},
+       105,
+       3 * 120 + 8 + 8 + 8 + 8});
   cases.push_back({"advance",
                    "",
                    {"i64 row 4", "i64 row 3", "i1 row 1"},

@@ -98,4 +98,16 @@ def PositionOpInterface : OpInterface<"PositionOpInterface"> {
   ];
 }
 
+def UpdateCheckOpInterface : OpInterface<"UpdateCheckOpInterface"> {
+  let cppNamespace = "::mlir::piper";
+  let description = [{
+    An op that counts which elements of an update would not be finite. It runs where the
+    parameter is, and the update waits for it.
+  }];
+  let methods = [
+    InterfaceMethod<"The parameter.", "::mlir::Value", "getParam">,
+    InterfaceMethod<"The count, of one element.", "::mlir::Value", "getNonfinite">,
+  ];
+}
+
 #endif // PIPER_DIALECT_INTERFACES_TD

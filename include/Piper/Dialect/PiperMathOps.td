@@ -140,6 +140,7 @@ def ScaleOp : Piper_UnaryOp<"scale"> {
     ```
   }];
   let arguments = (ins Piper_FloatTensor:$x, F64Attr:$factor);
+  let hasVerifier = 1;
   let hasFolder = 1;
 }
 

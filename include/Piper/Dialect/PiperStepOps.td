@@ -63,8 +63,9 @@ def ClipOp : Piper_PlainOp<"clip"> {
   let description = [{
     The `piper.clip` operation returns `norm` (root of the sum of squares, NaN if a gradient is not finite),
     `scale = min(1, max_norm / (norm + 1e-6))` and `ok`, true if no gradient has
-    an element that is not finite, the norm is finite, and `count` is positive. `max_norm = inf` measures and
-    does not clip. A program without a count has none as operand.
+    an element that is not finite, the norm is finite, `scale` is a normal number, and `count` is positive. `max_norm = inf` measures and
+    does not clip. A program without a count has none as operand. `nonfinite` may also count what else has to be finite: the loss,
+    and what the updates would write.
 
     Example:
     ```mlir
@@ -120,6 +121,56 @@ def AdamWOp : Piper_PlainOp<"adamw"> {
                        F64Attr:$beta1, F64Attr:$beta2, F64Attr:$eps, F64Attr:$weight_decay);
   let results = (outs Piper_FloatTensor:$new_param, Piper_FloatTensor:$new_m, Piper_FloatTensor:$new_v);
   let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// What an update would write
+//===----------------------------------------------------------------------===//
+
+class Piper_UpdateCheckOp<string mnemonic>
+    : Piper_PlainOp<mnemonic, [DeclareOpInterfaceMethods<UpdateCheckOpInterface>]> {
+  let results = (outs Piper_IndexTensor:$nonfinite);
+  let hasVerifier = 1;
+}
+
+def SgdCheckOp : Piper_UpdateCheckOp<"sgd_check"> {
+  let summary = "How much of an update by SGD would not be finite";
+  let description = [{
+    The `piper.sgd_check` operation does what `piper.sgd` does with these operands, rounding by rounding, and
+    writes nothing: `nonfinite` is the number of elements of which a result is inf or NaN. Parameter and velocity are finite,
+    and no element of the gradient is larger than `norm`, so that most often a few numbers tell that none is.
+
+    Example:
+    ```mlir
+    %bad = piper.sgd_check %w, %g, %lr, %scale, %norm, %v {momentum = 9.000000e-01 : f64}
+        : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<4x8xf32>) -> tensor<1xi64>
+    ```
+  }];
+  let arguments = (ins Piper_FloatTensor:$param, Piper_FloatTensor:$grad, Piper_Scalar:$lr,
+                       Piper_Scalar:$scale, Piper_Scalar:$norm, Optional<Piper_FloatTensor>:$velocity,
+                       DefaultValuedAttr<F64Attr, "0.0">:$momentum,
+                       DefaultValuedAttr<F64Attr, "0.0">:$weight_decay);
+}
+
+def AdamWCheckOp : Piper_UpdateCheckOp<"adamw_check"> {
+  let summary = "How much of an update by AdamW would not be finite";
+  let description = [{
+    The `piper.adamw_check` operation does what `piper.adamw` does with these operands, rounding by rounding, and
+    writes nothing: `nonfinite` is the number of elements of which a result, or the root that
+    divides (an infinite one would keep a parameter where it is), is inf or NaN. Parameter and moments are finite, the
+    second moment 0 or more, and no element of the gradient is larger than `norm`, so that most often the largest
+    moments tell that none is.
+
+    Example:
+    ```mlir
+    %bad = piper.adamw_check %w, %g, %m, %v, %lr, %u, %scale, %norm {beta1 = 9.000000e-01 : f64, beta2 = 9.990000e-01 : f64, eps = 1.000000e-08 : f64, weight_decay = 1.000000e-01 : f64}
+        : (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<f32>, tensor<i64>, tensor<f32>, tensor<f32>) -> tensor<1xi64>
+    ```
+  }];
+  let arguments = (ins Piper_FloatTensor:$param, Piper_FloatTensor:$grad,
+                       Piper_FloatTensor:$m, Piper_FloatTensor:$v, Piper_Scalar:$lr,
+                       Piper_Count:$update, Piper_Scalar:$scale, Piper_Scalar:$norm,
+                       F64Attr:$beta1, F64Attr:$beta2, F64Attr:$eps, F64Attr:$weight_decay);
 }
 
 def AdvanceOp : Piper_PlainOp<"advance"> {

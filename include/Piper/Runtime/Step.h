@@ -58,12 +58,19 @@ private:
   StepRunner(Executor &executor, BatchSource &source)
       : executor(&executor), source(&source) {}
   void readOutputs();
+  /// Tensors in reading form, and how many they are.
+  struct Named {
+    std::string text;
+    int64_t count = 0;
+  };
+  Named namesOf(int value) const;
 
   Executor *executor;
   BatchSource *source;
   int index = -1;
   /// Indices of values, -1 where there is no such output.
-  int loss = -1, gradNorm = -1, lr = -1, ok = -1, count = -1, nonfinite = -1;
+  int loss = -1, gradNorm = -1, lr = -1, ok = -1, count = -1, nonfinite = -1,
+      nonfiniteUpdates = -1;
   std::vector<std::vector<std::byte>> storage;
   std::vector<MutableBytes> buffers;
   std::vector<ConstBytes> inputs;

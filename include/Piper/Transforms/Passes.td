@@ -66,7 +66,7 @@ def PiperOptimizer : Pass<"piper-optimizer", "ModuleOp"> {
   let summary = "Add optimizer state, the step protocol and the updates to `train`";
   let description = [{
     Adds the state of the optimizer and the counters `iteration`, `update` and `seed` as arguments,
-    and the end of the step: the norm of all gradients, the decision `ok`, the updates, the next counters. Nothing writes
+    and the end of the step: the norm of all gradients, a check of what each update would write, the decision `ok`, the updates, the next counters. Nothing writes
     state before the decision. Weight decay applies to parameters of two or more dimensions. Level 1 to level 1.
   }];
   let options = [

@@ -156,10 +156,15 @@ public:
       norm = double(float(norm));
     double scale = maxNorm / (norm + 1e-6);
     writeReal(call.results[0], normType, norm);
-    writeReal(call.results[1], scaleType, scale > 1 ? 1 : scale);
+    scale = scale > 1 ? 1 : scale;
+    writeReal(call.results[1], scaleType, scale);
+    // Below the normal numbers the scale has few digits, or none.
+    bool keepsDigits =
+        scale >= (scaleType == ElementType::F32 ? 0x1p-126 : 0x1p-1022);
     bool counts =
         !hasCount || *static_cast<const int64_t *>(call.operands[2]) > 0;
-    *static_cast<uint8_t *>(call.results[2]) = std::isfinite(norm) && counts;
+    *static_cast<uint8_t *>(call.results[2]) =
+        std::isfinite(norm) && keepsDigits && counts;
     return Status::success();
   }
 

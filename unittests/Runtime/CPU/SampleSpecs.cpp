@@ -77,6 +77,13 @@ std::vector<KernelSpec> test::validSpecs() {
        {"beta2", number(0.9)},
        {"eps", number(1e-5)},
        {"weight_decay", number(0)}});
+  add("sgd_check", {x, x, scalar, scalar, scalar, x}, {{I64, {1}}},
+      {{"momentum", number(0.9)}});
+  add("adamw_check", {x, x, x, x, scalar, count, scalar, scalar}, {{I64, {1}}},
+      {{"beta1", number(0.9)},
+       {"beta2", number(0.9)},
+       {"eps", number(1e-5)},
+       {"weight_decay", number(0)}});
   add("advance", {count, count, flag}, {count, count});
   return specs;
 }

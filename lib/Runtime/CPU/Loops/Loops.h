@@ -128,6 +128,13 @@ template <typename T> struct TypedLoops {
   /// `velocity` and `newVelocity` are null without momentum.
   void (*sgd)(const SgdStep<T> &step, const T *param, const T *grad,
               const T *velocity, T *newParam, T *newVelocity, int64_t n);
+  /// The number of elements for which these would write, or AdamW would divide
+  /// by, a number that is not finite. Requires: param and state are finite, v
+  /// is 0 or more, no element of grad larger than norm.
+  int64_t (*adamwCheck)(const AdamWStep<T> &step, T norm, const T *param,
+                        const T *grad, const T *m, const T *v, int64_t n);
+  int64_t (*sgdCheck)(const SgdStep<T> &step, T norm, const T *param,
+                      const T *grad, const T *velocity, int64_t n);
 
   /// The sums of squares, in f64, of blocks of 64 elements, the last one
   /// shorter: ceil(n / 64) results.
