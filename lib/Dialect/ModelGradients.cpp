@@ -79,7 +79,7 @@ void AttentionOp::getSavedTypes(SmallVectorImpl<Type> &types) {
   if (!getSaved().empty())
     return;
   ArrayRef<int64_t> q = shapeOf(getQ());
-  types.push_back(statistics(getQ(), {q[0], q[2], q[1]}));
+  types.append(2, statistics(getQ(), {q[0], q[2], q[1]}));
 }
 
 PIPER_GRADIENT(AttentionOp) {
@@ -87,7 +87,7 @@ PIPER_GRADIENT(AttentionOp) {
     return;
   auto grad = AttentionGradOp::create(
       builder, getLoc(), getQ().getType(), getK().getType(), getV().getType(),
-      resultGrads[0], getQ(), getK(), getV(), getY(), getSaved()[0],
+      resultGrads[0], getQ(), getK(), getV(), getSaved()[0], getSaved()[1],
       getRandom(), getScaleAttr(), getCausalAttr(), getDropoutAttr(),
       getIndexAttr(), getGlobalShapeAttr());
   takeWanted(grad, wanted, operandGrads);
@@ -113,14 +113,14 @@ bool DropoutOp::isCheapToRecompute() { return true; }
 
 void CrossEntropyOp::getSavedTypes(SmallVectorImpl<Type> &types) {
   if (getSaved().empty())
-    types.push_back(statistics(getLogits(), shapeOf(getLabels())));
+    types.append(2, statistics(getLogits(), shapeOf(getLabels())));
 }
 
 PIPER_GRADIENT(CrossEntropyOp) {
   if (isNeeded(resultGrads, wanted, 1))
     operandGrads[0] = CrossEntropyGradOp::create(
         builder, getLoc(), getLogits().getType(), resultGrads[0], getLogits(),
-        getLabels(), getSaved()[0]);
+        getLabels(), getSaved()[0], getSaved()[1]);
 }
 
 PIPER_GRADIENT(DivideOp) {

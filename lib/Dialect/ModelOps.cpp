@@ -207,8 +207,8 @@ template <typename OpTy> static LogicalResult verifyScores(OpTy op) {
   return op.getKey() ? verifyRandom(op) : success();
 }
 
-/// The log-sum-exp of the scores: [batch, heads, queries].
-static LogicalResult expectLogSumExp(Operation *op, StringRef what, Value value,
+/// A statistic of the scores: [batch, heads, queries].
+static LogicalResult expectPerQuery(Operation *op, StringRef what, Value value,
                                      Value q) {
   ArrayRef<int64_t> shape = shapeOf(q);
   return expectType(op, what, value, {shape[0], shape[2], shape[1]},
@@ -223,11 +223,13 @@ LogicalResult AttentionOp::verify() {
     return failure();
   if (getSaved().empty())
     return success();
-  if (getSaved().size() != 1)
-    return emitOpError() << "expects 0 or 1 saved results (the log-sum-exp of "
-                            "the scores) but got "
+  if (getSaved().size() != 2)
+    return emitOpError() << "expects 0 or 2 saved results (the largest score "
+                            "of each query and the sum of its weights) but got "
                          << getSaved().size();
-  return expectLogSumExp(*this, "saved result #0", getSaved()[0], getQ());
+  if (failed(expectPerQuery(*this, "saved result #0", getSaved()[0], getQ())))
+    return failure();
+  return expectPerQuery(*this, "saved result #1", getSaved()[1], getQ());
 }
 
 LogicalResult AttentionGradOp::verify() {
@@ -235,9 +237,8 @@ LogicalResult AttentionGradOp::verify() {
       failed(verifyScores(*this)) ||
       failed(expectTypeOf(*this, "operand 'dy'", getDy(), "operand 'q'",
                           getQ())) ||
-      failed(
-          expectTypeOf(*this, "operand 'y'", getY(), "operand 'q'", getQ())) ||
-      failed(expectLogSumExp(*this, "operand 'lse'", getLse(), getQ())) ||
+      failed(expectPerQuery(*this, "operand 'top'", getTop(), getQ())) ||
+      failed(expectPerQuery(*this, "operand 'total'", getTotal(), getQ())) ||
       failed(
           expectTypeOf(*this, "result 'dq'", getDq(), "operand 'q'", getQ())) ||
       failed(
@@ -291,7 +292,7 @@ OpFoldResult DropoutOp::fold(FoldAdaptor adaptor) {
 // Loss
 //===----------------------------------------------------------------------===//
 
-/// One label and one log-sum-exp per row of `logits`.
+/// One label per row of `logits`.
 static LogicalResult verifyLabels(Operation *op, Value logits, Value labels) {
   if (failed(expectRankAtLeast(op, "operand 'logits'", logits, 1)))
     return failure();
@@ -313,11 +314,14 @@ LogicalResult CrossEntropyOp::verify() {
     return failure();
   if (getSaved().empty())
     return success();
-  if (getSaved().size() != 1)
-    return emitOpError() << "expects 0 or 1 saved results (the log-sum-exp of "
-                            "each row) but got "
+  if (getSaved().size() != 2)
+    return emitOpError() << "expects 0 or 2 saved results (the largest logit "
+                            "of each row and the sum of its weights) but got "
                          << getSaved().size();
-  return expectPerLogitsRow(*this, "saved result #0", getSaved()[0],
+  if (failed(expectPerLogitsRow(*this, "saved result #0", getSaved()[0],
+                                getLogits())))
+    return failure();
+  return expectPerLogitsRow(*this, "saved result #1", getSaved()[1],
                             getLogits());
 }
 
@@ -326,7 +330,10 @@ LogicalResult CrossEntropyGradOp::verify() {
       failed(expectType(*this, "operand 'dsum'", getDsum(), {},
                         statisticsType(elementTypeOf(getLogits())),
                         "the gradient of the sum")) ||
-      failed(expectPerLogitsRow(*this, "operand 'lse'", getLse(), getLogits())))
+      failed(
+          expectPerLogitsRow(*this, "operand 'top'", getTop(), getLogits())) ||
+      failed(expectPerLogitsRow(*this, "operand 'total'", getTotal(),
+                                getLogits())))
     return failure();
   return expectTypeOf(*this, "result 'dlogits'", getDlogits(),
                       "operand 'logits'", getLogits());

@@ -116,7 +116,7 @@ namespace {
 /// The factors that attention and its gradient share. Query heads are {key
 /// head, member of its group}: head h reads key head h / (heads / key heads).
 struct AttentionFactors {
-  Dims q, k, lse;
+  Dims q, k, perQuery;
 };
 } // namespace
 
@@ -169,7 +169,7 @@ ShardingRule AttentionOp::getShardingRule() {
       addAttentionFactors(rule, getQ(), getK(), getCausal(), Reduce::None);
   rule.operands = {factors.q, factors.k, factors.k};
   addRandom(rule, getRandom(), factors);
-  rule.results.assign(getNumResults(), factors.lse);
+  rule.results.assign(getNumResults(), factors.perQuery);
   rule.results.front() = factors.q;
   if (getSaved().empty())
     rule.linear = {{2}};
@@ -180,8 +180,8 @@ ShardingRule AttentionGradOp::getShardingRule() {
   ShardingRule rule;
   auto factors =
       addAttentionFactors(rule, getQ(), getK(), getCausal(), Reduce::Sum);
-  rule.operands = {factors.q, factors.q, factors.k,
-                   factors.k, factors.q, factors.lse};
+  rule.operands = {factors.q, factors.q,        factors.k,
+                   factors.k, factors.perQuery, factors.perQuery};
   addRandom(rule, getRandom(), factors);
   rule.results = {factors.q, factors.k, factors.k};
   rule.linear = {{0}};
@@ -281,7 +281,7 @@ ShardingRule CrossEntropyGradOp::getShardingRule() {
                               "cross_entropy_grad compares labels with "
                               "positions in this whole dimension");
   Dims logits = withLast(rows, classes);
-  rule.operands = {Dims{}, logits, rows, rows};
+  rule.operands = {Dims{}, logits, rows, rows, rows};
   rule.results = {logits};
   rule.linear = {{0}};
   return rule;

@@ -134,8 +134,8 @@ func.func @attention_result(%q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, 
 // -----
 
 func.func @attention_saved_count(%q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>) {
-  // expected-error @below {{'piper.attention' op expects 0 or 1 saved results (the log-sum-exp of the scores) but got 2}}
-  %0:3 = piper.attention %q, %k, %v {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>) -> (tensor<2x5x4x16xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
+  // expected-error @below {{'piper.attention' op expects 0 or 2 saved results (the largest score of each query and the sum of its weights) but got 1}}
+  %0:2 = piper.attention %q, %k, %v {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>) -> (tensor<2x5x4x16xf32>, tensor<2x4x5xf32>)
   return
 }
 
@@ -143,71 +143,79 @@ func.func @attention_saved_count(%q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf
 
 func.func @attention_saved(%q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>) {
   // expected-error @below {{'piper.attention' op expects saved result #0 to be 'tensor<2x4x5xf32>' (one number per sequence, head and query) but got 'tensor<2x5x4xf32>'}}
-  %0:2 = piper.attention %q, %k, %v {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>) -> (tensor<2x5x4x16xf32>, tensor<2x5x4xf32>)
+  %0:3 = piper.attention %q, %k, %v {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>) -> (tensor<2x5x4x16xf32>, tensor<2x5x4xf32>, tensor<2x4x5xf32>)
   return
 }
 
 // -----
 
-func.func @attention_grad_q(%dy: tensor<2x5x4x16xf32>, %q: tensor<5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>, %y: tensor<2x5x4x16xf32>, %lse: tensor<2x4x5xf32>) {
+func.func @attention_saved_sum(%q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>) {
+  // expected-error @below {{'piper.attention' op expects saved result #1 to be 'tensor<2x4x5xf32>' (one number per sequence, head and query) but got 'tensor<2x5x4xf32>'}}
+  %0:3 = piper.attention %q, %k, %v {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>) -> (tensor<2x5x4x16xf32>, tensor<2x4x5xf32>, tensor<2x5x4xf32>)
+  return
+}
+
+// -----
+
+func.func @attention_grad_q(%dy: tensor<2x5x4x16xf32>, %q: tensor<5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>, %top: tensor<2x4x5xf32>, %total: tensor<2x4x5xf32>) {
   // expected-error @below {{'piper.attention_grad' op expects operand 'q' to have 4 dimensions [batch, queries, heads, head size] but got 'tensor<5x4x16xf32>'}}
-  %0:3 = piper.attention_grad %dy, %q, %k, %v, %y, %lse {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2x5x4x16xf32>, tensor<2x4x5xf32>) -> (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>)
+  %0:3 = piper.attention_grad %dy, %q, %k, %v, %top, %total {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>) -> (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>)
   return
 }
 
 // -----
 
-func.func @attention_grad_scale(%dy: tensor<2x5x4x16xf32>, %q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>, %y: tensor<2x5x4x16xf32>, %lse: tensor<2x4x5xf32>) {
+func.func @attention_grad_scale(%dy: tensor<2x5x4x16xf32>, %q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>, %top: tensor<2x4x5xf32>, %total: tensor<2x4x5xf32>) {
   // expected-error @below {{'piper.attention_grad' op expects 'scale' to be finite but got nan}}
-  %0:3 = piper.attention_grad %dy, %q, %k, %v, %y, %lse {scale = 0x7FF8000000000000 : f64} : (tensor<2x5x4x16xf32>, tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2x5x4x16xf32>, tensor<2x4x5xf32>) -> (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>)
+  %0:3 = piper.attention_grad %dy, %q, %k, %v, %top, %total {scale = 0x7FF8000000000000 : f64} : (tensor<2x5x4x16xf32>, tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>) -> (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>)
   return
 }
 
 // -----
 
-func.func @attention_grad_dy(%dy: tensor<2x4x5x16xf32>, %q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>, %y: tensor<2x5x4x16xf32>, %lse: tensor<2x4x5xf32>) {
+func.func @attention_grad_dy(%dy: tensor<2x4x5x16xf32>, %q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>, %top: tensor<2x4x5xf32>, %total: tensor<2x4x5xf32>) {
   // expected-error @below {{'piper.attention_grad' op expects operand 'dy' to have the type 'tensor<2x5x4x16xf32>' of operand 'q' but got 'tensor<2x4x5x16xf32>'}}
-  %0:3 = piper.attention_grad %dy, %q, %k, %v, %y, %lse {scale = 0.25 : f64} : (tensor<2x4x5x16xf32>, tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2x5x4x16xf32>, tensor<2x4x5xf32>) -> (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>)
+  %0:3 = piper.attention_grad %dy, %q, %k, %v, %top, %total {scale = 0.25 : f64} : (tensor<2x4x5x16xf32>, tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>) -> (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>)
   return
 }
 
 // -----
 
-func.func @attention_grad_y(%dy: tensor<2x5x4x16xf32>, %q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>, %y: tensor<2x5x4x8xf32>, %lse: tensor<2x4x5xf32>) {
-  // expected-error @below {{'piper.attention_grad' op expects operand 'y' to have the type 'tensor<2x5x4x16xf32>' of operand 'q' but got 'tensor<2x5x4x8xf32>'}}
-  %0:3 = piper.attention_grad %dy, %q, %k, %v, %y, %lse {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2x5x4x8xf32>, tensor<2x4x5xf32>) -> (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>)
+func.func @attention_grad_top(%dy: tensor<2x5x4x16xf32>, %q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>, %top: tensor<2x4x1xf32>, %total: tensor<2x4x5xf32>) {
+  // expected-error @below {{'piper.attention_grad' op expects operand 'top' to be 'tensor<2x4x5xf32>' (one number per sequence, head and query) but got 'tensor<2x4x1xf32>'}}
+  %0:3 = piper.attention_grad %dy, %q, %k, %v, %top, %total {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2x4x1xf32>, tensor<2x4x5xf32>) -> (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>)
   return
 }
 
 // -----
 
-func.func @attention_grad_lse(%dy: tensor<2x5x4x16xf32>, %q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>, %y: tensor<2x5x4x16xf32>, %lse: tensor<2x4x5xf64>) {
-  // expected-error @below {{'piper.attention_grad' op expects operand 'lse' to be 'tensor<2x4x5xf32>' (one number per sequence, head and query) but got 'tensor<2x4x5xf64>'}}
-  %0:3 = piper.attention_grad %dy, %q, %k, %v, %y, %lse {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2x5x4x16xf32>, tensor<2x4x5xf64>) -> (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>)
+func.func @attention_grad_total(%dy: tensor<2x5x4x16xf32>, %q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>, %top: tensor<2x4x5xf32>, %total: tensor<2x4x5xf64>) {
+  // expected-error @below {{'piper.attention_grad' op expects operand 'total' to be 'tensor<2x4x5xf32>' (one number per sequence, head and query) but got 'tensor<2x4x5xf64>'}}
+  %0:3 = piper.attention_grad %dy, %q, %k, %v, %top, %total {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf64>) -> (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>)
   return
 }
 
 // -----
 
-func.func @attention_grad_dq(%dy: tensor<2x5x4x16xf32>, %q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>, %y: tensor<2x5x4x16xf32>, %lse: tensor<2x4x5xf32>) {
+func.func @attention_grad_dq(%dy: tensor<2x5x4x16xf32>, %q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>, %top: tensor<2x4x5xf32>, %total: tensor<2x4x5xf32>) {
   // expected-error @below {{'piper.attention_grad' op expects result 'dq' to have the type 'tensor<2x5x4x16xf32>' of operand 'q' but got 'tensor<2x7x2x16xf32>'}}
-  %0:3 = piper.attention_grad %dy, %q, %k, %v, %y, %lse {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2x5x4x16xf32>, tensor<2x4x5xf32>) -> (tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>)
+  %0:3 = piper.attention_grad %dy, %q, %k, %v, %top, %total {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>) -> (tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>)
   return
 }
 
 // -----
 
-func.func @attention_grad_dk(%dy: tensor<2x5x4x16xf32>, %q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>, %y: tensor<2x5x4x16xf32>, %lse: tensor<2x4x5xf32>) {
+func.func @attention_grad_dk(%dy: tensor<2x5x4x16xf32>, %q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>, %top: tensor<2x4x5xf32>, %total: tensor<2x4x5xf32>) {
   // expected-error @below {{'piper.attention_grad' op expects result 'dk' to have the type 'tensor<2x7x2x16xf32>' of operand 'k' but got 'tensor<2x7x4x16xf32>'}}
-  %0:3 = piper.attention_grad %dy, %q, %k, %v, %y, %lse {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2x5x4x16xf32>, tensor<2x4x5xf32>) -> (tensor<2x5x4x16xf32>, tensor<2x7x4x16xf32>, tensor<2x7x2x16xf32>)
+  %0:3 = piper.attention_grad %dy, %q, %k, %v, %top, %total {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>) -> (tensor<2x5x4x16xf32>, tensor<2x7x4x16xf32>, tensor<2x7x2x16xf32>)
   return
 }
 
 // -----
 
-func.func @attention_grad_dv(%dy: tensor<2x5x4x16xf32>, %q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>, %y: tensor<2x5x4x16xf32>, %lse: tensor<2x4x5xf32>) {
+func.func @attention_grad_dv(%dy: tensor<2x5x4x16xf32>, %q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>, %top: tensor<2x4x5xf32>, %total: tensor<2x4x5xf32>) {
   // expected-error @below {{'piper.attention_grad' op expects result 'dv' to have the type 'tensor<2x7x2x16xf32>' of operand 'v' but got 'tensor<2x7x4x16xf32>'}}
-  %0:3 = piper.attention_grad %dy, %q, %k, %v, %y, %lse {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2x5x4x16xf32>, tensor<2x4x5xf32>) -> (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x4x16xf32>)
+  %0:3 = piper.attention_grad %dy, %q, %k, %v, %top, %total {scale = 0.25 : f64} : (tensor<2x5x4x16xf32>, tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>) -> (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x4x16xf32>)
   return
 }
 

@@ -135,8 +135,8 @@ func.func @cross_entropy_sum_type(%z: tensor<2x3x16xbf16>, %l: tensor<2x3xi32>) 
 // -----
 
 func.func @cross_entropy_saved_count(%z: tensor<2x3x16xf32>, %l: tensor<2x3xi32>) {
-  // expected-error @below {{'piper.cross_entropy' op expects 0 or 1 saved results (the log-sum-exp of each row) but got 2}}
-  %0:3 = piper.cross_entropy %z, %l : (tensor<2x3x16xf32>, tensor<2x3xi32>) -> (tensor<f32>, tensor<2x3xf32>, tensor<2x3xf32>)
+  // expected-error @below {{'piper.cross_entropy' op expects 0 or 2 saved results (the largest logit of each row and the sum of its weights) but got 1}}
+  %0:2 = piper.cross_entropy %z, %l : (tensor<2x3x16xf32>, tensor<2x3xi32>) -> (tensor<f32>, tensor<2x3xf32>)
   return
 }
 
@@ -144,47 +144,63 @@ func.func @cross_entropy_saved_count(%z: tensor<2x3x16xf32>, %l: tensor<2x3xi32>
 
 func.func @cross_entropy_saved(%z: tensor<2x3x16xf32>, %l: tensor<2x3xi32>) {
   // expected-error @below {{'piper.cross_entropy' op expects saved result #0 to be 'tensor<2x3xf32>' (one number per row of 'logits') but got 'tensor<2x3x16xf32>'}}
-  %0:2 = piper.cross_entropy %z, %l : (tensor<2x3x16xf32>, tensor<2x3xi32>) -> (tensor<f32>, tensor<2x3x16xf32>)
+  %0:3 = piper.cross_entropy %z, %l : (tensor<2x3x16xf32>, tensor<2x3xi32>) -> (tensor<f32>, tensor<2x3x16xf32>, tensor<2x3xf32>)
   return
 }
 
 // -----
 
-func.func @cross_entropy_grad_logits(%ds: tensor<f32>, %z: tensor<f32>, %l: tensor<2x3xi32>, %lse: tensor<2x3xf32>) {
+func.func @cross_entropy_saved_sum(%z: tensor<2x3x16xf32>, %l: tensor<2x3xi32>) {
+  // expected-error @below {{'piper.cross_entropy' op expects saved result #1 to be 'tensor<2x3xf32>' (one number per row of 'logits') but got 'tensor<2x3x16xf32>'}}
+  %0:3 = piper.cross_entropy %z, %l : (tensor<2x3x16xf32>, tensor<2x3xi32>) -> (tensor<f32>, tensor<2x3xf32>, tensor<2x3x16xf32>)
+  return
+}
+
+// -----
+
+func.func @cross_entropy_grad_logits(%ds: tensor<f32>, %z: tensor<f32>, %l: tensor<2x3xi32>, %top: tensor<2x3xf32>, %total: tensor<2x3xf32>) {
   // expected-error @below {{'piper.cross_entropy_grad' op expects operand 'logits' to have at least 1 dimension but got 'tensor<f32>'}}
-  %0 = piper.cross_entropy_grad %ds, %z, %l, %lse : (tensor<f32>, tensor<f32>, tensor<2x3xi32>, tensor<2x3xf32>) -> tensor<2x3x16xf32>
+  %0 = piper.cross_entropy_grad %ds, %z, %l, %top, %total : (tensor<f32>, tensor<f32>, tensor<2x3xi32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3x16xf32>
   return
 }
 
 // -----
 
-func.func @cross_entropy_grad_labels(%ds: tensor<f32>, %z: tensor<2x3x16xf32>, %l: tensor<3x2xi32>, %lse: tensor<2x3xf32>) {
+func.func @cross_entropy_grad_labels(%ds: tensor<f32>, %z: tensor<2x3x16xf32>, %l: tensor<3x2xi32>, %top: tensor<2x3xf32>, %total: tensor<2x3xf32>) {
   // expected-error @below {{'piper.cross_entropy_grad' op expects operand 'labels' to be 'tensor<2x3xi32>' (one label per row of 'logits') but got 'tensor<3x2xi32>'}}
-  %0 = piper.cross_entropy_grad %ds, %z, %l, %lse : (tensor<f32>, tensor<2x3x16xf32>, tensor<3x2xi32>, tensor<2x3xf32>) -> tensor<2x3x16xf32>
+  %0 = piper.cross_entropy_grad %ds, %z, %l, %top, %total : (tensor<f32>, tensor<2x3x16xf32>, tensor<3x2xi32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3x16xf32>
   return
 }
 
 // -----
 
-func.func @cross_entropy_grad_dsum(%ds: tensor<1xf32>, %z: tensor<2x3x16xf32>, %l: tensor<2x3xi32>, %lse: tensor<2x3xf32>) {
+func.func @cross_entropy_grad_dsum(%ds: tensor<1xf32>, %z: tensor<2x3x16xf32>, %l: tensor<2x3xi32>, %top: tensor<2x3xf32>, %total: tensor<2x3xf32>) {
   // expected-error @below {{'piper.cross_entropy_grad' op expects operand 'dsum' to be 'tensor<f32>' (the gradient of the sum) but got 'tensor<1xf32>'}}
-  %0 = piper.cross_entropy_grad %ds, %z, %l, %lse : (tensor<1xf32>, tensor<2x3x16xf32>, tensor<2x3xi32>, tensor<2x3xf32>) -> tensor<2x3x16xf32>
+  %0 = piper.cross_entropy_grad %ds, %z, %l, %top, %total : (tensor<1xf32>, tensor<2x3x16xf32>, tensor<2x3xi32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3x16xf32>
   return
 }
 
 // -----
 
-func.func @cross_entropy_grad_lse(%ds: tensor<f32>, %z: tensor<2x3x16xf32>, %l: tensor<2x3xi32>, %lse: tensor<6xf32>) {
-  // expected-error @below {{'piper.cross_entropy_grad' op expects operand 'lse' to be 'tensor<2x3xf32>' (one number per row of 'logits') but got 'tensor<6xf32>'}}
-  %0 = piper.cross_entropy_grad %ds, %z, %l, %lse : (tensor<f32>, tensor<2x3x16xf32>, tensor<2x3xi32>, tensor<6xf32>) -> tensor<2x3x16xf32>
+func.func @cross_entropy_grad_top(%ds: tensor<f32>, %z: tensor<2x3x16xf32>, %l: tensor<2x3xi32>, %top: tensor<6xf32>, %total: tensor<2x3xf32>) {
+  // expected-error @below {{'piper.cross_entropy_grad' op expects operand 'top' to be 'tensor<2x3xf32>' (one number per row of 'logits') but got 'tensor<6xf32>'}}
+  %0 = piper.cross_entropy_grad %ds, %z, %l, %top, %total : (tensor<f32>, tensor<2x3x16xf32>, tensor<2x3xi32>, tensor<6xf32>, tensor<2x3xf32>) -> tensor<2x3x16xf32>
   return
 }
 
 // -----
 
-func.func @cross_entropy_grad_result(%ds: tensor<f32>, %z: tensor<2x3x16xf32>, %l: tensor<2x3xi32>, %lse: tensor<2x3xf32>) {
+func.func @cross_entropy_grad_total(%ds: tensor<f32>, %z: tensor<2x3x16xf32>, %l: tensor<2x3xi32>, %top: tensor<2x3xf32>, %total: tensor<6xf32>) {
+  // expected-error @below {{'piper.cross_entropy_grad' op expects operand 'total' to be 'tensor<2x3xf32>' (one number per row of 'logits') but got 'tensor<6xf32>'}}
+  %0 = piper.cross_entropy_grad %ds, %z, %l, %top, %total : (tensor<f32>, tensor<2x3x16xf32>, tensor<2x3xi32>, tensor<2x3xf32>, tensor<6xf32>) -> tensor<2x3x16xf32>
+  return
+}
+
+// -----
+
+func.func @cross_entropy_grad_result(%ds: tensor<f32>, %z: tensor<2x3x16xf32>, %l: tensor<2x3xi32>, %top: tensor<2x3xf32>, %total: tensor<2x3xf32>) {
   // expected-error @below {{'piper.cross_entropy_grad' op expects result 'dlogits' to have the type 'tensor<2x3x16xf32>' of operand 'logits' but got 'tensor<2x3xf32>'}}
-  %0 = piper.cross_entropy_grad %ds, %z, %l, %lse : (tensor<f32>, tensor<2x3x16xf32>, tensor<2x3xi32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %0 = piper.cross_entropy_grad %ds, %z, %l, %top, %total : (tensor<f32>, tensor<2x3x16xf32>, tensor<2x3xi32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
   return
 }
 

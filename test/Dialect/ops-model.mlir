@@ -33,10 +33,10 @@ func.func @layer_norm(%x: tensor<2x3x8xf32>, %g: tensor<8xf32>) {
 func.func @statistics(%x: tensor<4x8xbf16>, %g: tensor<8xbf16>, %z: tensor<4x8xf64>, %l: tensor<4xi64>) {
   // CHECK: piper.layer_norm {{.*}} -> (tensor<4x8xbf16>, tensor<4xf32>, tensor<4xf32>)
   %0:3 = piper.layer_norm %x, %g, %g {eps = 1.0e-5 : f64} : (tensor<4x8xbf16>, tensor<8xbf16>, tensor<8xbf16>) -> (tensor<4x8xbf16>, tensor<4xf32>, tensor<4xf32>)
-  // CHECK: piper.cross_entropy {{.*}} -> (tensor<f64>, tensor<4xf64>)
-  %1:2 = piper.cross_entropy %z, %l : (tensor<4x8xf64>, tensor<4xi64>) -> (tensor<f64>, tensor<4xf64>)
-  // CHECK: piper.cross_entropy {{.*}} -> (tensor<f32>, tensor<4xf32>)
-  %2:2 = piper.cross_entropy %x, %l : (tensor<4x8xbf16>, tensor<4xi64>) -> (tensor<f32>, tensor<4xf32>)
+  // CHECK: piper.cross_entropy {{.*}} -> (tensor<f64>, tensor<4xf64>, tensor<4xf64>)
+  %1:3 = piper.cross_entropy %z, %l : (tensor<4x8xf64>, tensor<4xi64>) -> (tensor<f64>, tensor<4xf64>, tensor<4xf64>)
+  // CHECK: piper.cross_entropy {{.*}} -> (tensor<f32>, tensor<4xf32>, tensor<4xf32>)
+  %2:3 = piper.cross_entropy %x, %l : (tensor<4x8xbf16>, tensor<4xi64>) -> (tensor<f32>, tensor<4xf32>, tensor<4xf32>)
   return
 }
 
@@ -56,10 +56,10 @@ func.func @softmax(%x: tensor<4x8xf32>) {
 func.func @attention(%q: tensor<2x5x4x16xf32>, %k: tensor<2x7x2x16xf32>, %v: tensor<2x7x2x16xf32>, %key: tensor<2xi64>) {
   // CHECK: piper.attention %[[Q]], %[[K]], %[[V]] {causal, scale = 2.500000e-01 : f64} : (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>) -> tensor<2x5x4x16xf32>
   %0 = piper.attention %q, %k, %v {causal, scale = 0.25 : f64, dropout = 0.0 : f64, index = 0 : i64} : (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>) -> tensor<2x5x4x16xf32>
-  // CHECK: %[[Y:.+]], %[[LSE:.+]] = piper.attention %[[Q]], %[[K]], %[[V]], %[[KEY]] {dropout = 1.000000e-01 : f64, index = 3 : i64, scale = 2.500000e-01 : f64} : ({{.*}}, tensor<2xi64>) -> (tensor<2x5x4x16xf32>, tensor<2x4x5xf32>)
-  %1, %lse = piper.attention %q, %k, %v, %key {scale = 0.25 : f64, dropout = 0.1 : f64, index = 3 : i64} : (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2xi64>) -> (tensor<2x5x4x16xf32>, tensor<2x4x5xf32>)
-  // CHECK: piper.attention_grad %[[Q]], %[[Q]], %[[K]], %[[V]], %[[Y]], %[[LSE]], %[[KEY]] {dropout = 1.000000e-01 : f64, index = 3 : i64, scale = 2.500000e-01 : f64} : ({{.*}}) -> (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>)
-  %d:3 = piper.attention_grad %q, %q, %k, %v, %1, %lse, %key {scale = 0.25 : f64, dropout = 0.1 : f64, index = 3 : i64} : (tensor<2x5x4x16xf32>, tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2x5x4x16xf32>, tensor<2x4x5xf32>, tensor<2xi64>) -> (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>)
+  // CHECK: %[[Y:.+]], %[[SAVED:.+]]:2 = piper.attention %[[Q]], %[[K]], %[[V]], %[[KEY]] {dropout = 1.000000e-01 : f64, index = 3 : i64, scale = 2.500000e-01 : f64} : ({{.*}}, tensor<2xi64>) -> (tensor<2x5x4x16xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
+  %1, %top, %total = piper.attention %q, %k, %v, %key {scale = 0.25 : f64, dropout = 0.1 : f64, index = 3 : i64} : (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2xi64>) -> (tensor<2x5x4x16xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
+  // CHECK: piper.attention_grad %[[Q]], %[[Q]], %[[K]], %[[V]], %[[SAVED]]#0, %[[SAVED]]#1, %[[KEY]] {dropout = 1.000000e-01 : f64, index = 3 : i64, scale = 2.500000e-01 : f64} : ({{.*}}) -> (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>)
+  %d:3 = piper.attention_grad %q, %q, %k, %v, %top, %total, %key {scale = 0.25 : f64, dropout = 0.1 : f64, index = 3 : i64} : (tensor<2x5x4x16xf32>, tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>, tensor<2xi64>) -> (tensor<2x5x4x16xf32>, tensor<2x7x2x16xf32>, tensor<2x7x2x16xf32>)
   // CHECK: %[[O:.+]] = piper.origin {step = array<i64: 2, 0, 0, 0>} : () -> tensor<4xi64>
   %origin = piper.origin {step = array<i64: 2, 0, 0, 0>} : () -> tensor<4xi64>
   // CHECK: piper.attention %[[Q]], %[[K]], %[[V]], %[[KEY]], %[[O]] {dropout = 1.000000e-01 : f64, global_shape = array<i64: 6, 4, 5, 7>, scale = 2.500000e-01 : f64} : ({{.*}}, tensor<2xi64>, tensor<4xi64>) -> tensor<2x5x4x16xf32>
@@ -86,15 +86,15 @@ func.func @random(%x: tensor<4x8xf32>, %seed: tensor<i64>, %update: tensor<i64>,
 func.func @loss(%logits: tensor<2x3x16xf32>, %labels: tensor<2x3xi32>) -> tensor<f32> {
   // CHECK: %[[S:.+]] = piper.cross_entropy %[[Z]], %[[L]] : (tensor<2x3x16xf32>, tensor<2x3xi32>) -> tensor<f32>
   %s = piper.cross_entropy %logits, %labels : (tensor<2x3x16xf32>, tensor<2x3xi32>) -> tensor<f32>
-  // CHECK: %[[S2:.+]], %[[LSE:.+]] = piper.cross_entropy %[[Z]], %[[L]] : (tensor<2x3x16xf32>, tensor<2x3xi32>) -> (tensor<f32>, tensor<2x3xf32>)
-  %s2, %lse = piper.cross_entropy %logits, %labels : (tensor<2x3x16xf32>, tensor<2x3xi32>) -> (tensor<f32>, tensor<2x3xf32>)
+  // CHECK: %[[S2:.+]], %[[SAVED:.+]]:2 = piper.cross_entropy %[[Z]], %[[L]] : (tensor<2x3x16xf32>, tensor<2x3xi32>) -> (tensor<f32>, tensor<2x3xf32>, tensor<2x3xf32>)
+  %s2, %max, %sum = piper.cross_entropy %logits, %labels : (tensor<2x3x16xf32>, tensor<2x3xi32>) -> (tensor<f32>, tensor<2x3xf32>, tensor<2x3xf32>)
   // CHECK: %[[N:.+]] = piper.count_valid %[[L]] : (tensor<2x3xi32>) -> tensor<i64>
   %n = piper.count_valid %labels : (tensor<2x3xi32>) -> tensor<i64>
   // CHECK: piper.divide %[[S]], %[[N]] : (tensor<f32>, tensor<i64>) -> tensor<f32>
   %mean = piper.divide %s, %n : (tensor<f32>, tensor<i64>) -> tensor<f32>
   // CHECK: %[[SEED:.+]] = piper.reciprocal %[[N]] : (tensor<i64>) -> tensor<f32>
   %seed = piper.reciprocal %n : (tensor<i64>) -> tensor<f32>
-  // CHECK: piper.cross_entropy_grad %[[SEED]], %[[Z]], %[[L]], %[[LSE]] : (tensor<f32>, tensor<2x3x16xf32>, tensor<2x3xi32>, tensor<2x3xf32>) -> tensor<2x3x16xf32>
-  %d = piper.cross_entropy_grad %seed, %logits, %labels, %lse : (tensor<f32>, tensor<2x3x16xf32>, tensor<2x3xi32>, tensor<2x3xf32>) -> tensor<2x3x16xf32>
+  // CHECK: piper.cross_entropy_grad %[[SEED]], %[[Z]], %[[L]], %[[SAVED]]#0, %[[SAVED]]#1 : (tensor<f32>, tensor<2x3x16xf32>, tensor<2x3xi32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3x16xf32>
+  %d = piper.cross_entropy_grad %seed, %logits, %labels, %max, %sum : (tensor<f32>, tensor<2x3x16xf32>, tensor<2x3xi32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3x16xf32>
   return %mean : tensor<f32>
 }

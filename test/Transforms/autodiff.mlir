@@ -19,8 +19,8 @@
 // CHECK-NEXT: %[[SEED:.+]] = piper.task @mean.bw(%[[N]]) pass = once
 // CHECK-NEXT: %[[F1:.+]]:3 = piper.task @layer1.fw(%[[X]], %[[W]]) pass = F tags = <layer = 1> segment = 0 :
 // CHECK-NEXT: %[[F2:.+]] = piper.task @layer2.fw(%[[F1]]#0, %[[B]], %[[W]]) pass = F tags = <layer = 2> segment = 1 :
-// CHECK-NEXT: %[[F3:.+]]:2 = piper.task @layer3.fw(%[[F2]], %[[T]]) pass = F tags = <layer = 3> segment = 2 :
-// CHECK-NEXT: %[[B3:.+]] = piper.task @layer3.bw(%[[SEED]], %[[F3]]#1, %[[F2]], %[[T]]) pass = B tags = <layer = 3> segment = 2 :
+// CHECK-NEXT: %[[F3:.+]]:3 = piper.task @layer3.fw(%[[F2]], %[[T]]) pass = F tags = <layer = 3> segment = 2 :
+// CHECK-NEXT: %[[B3:.+]] = piper.task @layer3.bw(%[[SEED]], %[[F3]]#1, %[[F3]]#2, %[[F2]], %[[T]]) pass = B tags = <layer = 3> segment = 2 :
 // CHECK-NEXT: %[[B2:.+]]:2 = piper.task @layer2.bw(%[[B3]], %[[W]], %[[F1]]#0, %[[B]]) pass = B tags = <layer = 2> segment = 1 :
 // CHECK-NEXT: %[[B1:.+]] = piper.task @layer1.bw(%[[B2]]#0, %[[F1]]#1, %[[F1]]#2, %[[X]]) pass = B tags = <layer = 1> segment = 0 :
 // CHECK-NEXT: %[[L:.+]] = piper.task @mean.fw(%[[F3]]#0, %[[N]]) pass = once
@@ -33,8 +33,8 @@
 
 // The forward of the loss also returns its statistics.
 // CHECK: func.func private @layer3.fw(
-// CHECK-NEXT: %[[SUM:.+]], %[[SAVED:.+]] = piper.cross_entropy
-// CHECK-NEXT: return %[[SUM]], %[[SAVED]]
+// CHECK-NEXT: %[[SUM:.+]], %[[SAVED:.+]]:2 = piper.cross_entropy
+// CHECK-NEXT: return %[[SUM]], %[[SAVED]]#0, %[[SAVED]]#1
 
 // gelu is made again from its operand, which is saved as an operand of the task.
 // CHECK: func.func private @layer2.fw(

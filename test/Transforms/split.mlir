@@ -19,14 +19,14 @@ module attributes {piper.level = #piper.level<dag>} {
   // CHECK-NEXT: %[[X0:.+]] = piper.micro_batch %[[X]][0] : tensor<2x2x3xf32> -> tensor<2x3xf32>
   // CHECK-NEXT: %[[H0:.+]] = piper.task @embed(%[[X0]], %[[N]]) pass = F salt = 7 tags = <layer = 0> segment = 0 mb = 0 stage = 0 : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
   // CHECK-NEXT: %[[L0:.+]] = piper.micro_batch %[[L]][0] : tensor<2x2xi32> -> tensor<2xi32>
-  // CHECK-NEXT: %[[Z0:.+]]:3 = piper.task @head(%[[H0]], %[[W]], %[[L0]]) pass = F segment = 1 mb = 0 stage = 1 copy = 1 : (tensor<2x3xf32>, tensor<3x5xf32>, tensor<2xi32>) -> (tensor<2x5xf32>, tensor<2xf32>, tensor<f32>)
-  // CHECK-NEXT: %[[D0:.+]]:2 = piper.task @head.bw(%[[SEED]], %[[Z0]]#0, %[[L0]], %[[Z0]]#1, %[[H0]], %[[W]]) pass = B segment = 1 mb = 0 : ({{.*}}) -> (tensor<2x3xf32>, tensor<3x5xf32>)
+  // CHECK-NEXT: %[[Z0:.+]]:4 = piper.task @head(%[[H0]], %[[W]], %[[L0]]) pass = F segment = 1 mb = 0 stage = 1 copy = 1 : (tensor<2x3xf32>, tensor<3x5xf32>, tensor<2xi32>) -> (tensor<2x5xf32>, tensor<2xf32>, tensor<2xf32>, tensor<f32>)
+  // CHECK-NEXT: %[[D0:.+]]:2 = piper.task @head.bw(%[[SEED]], %[[Z0]]#0, %[[L0]], %[[Z0]]#1, %[[Z0]]#2, %[[H0]], %[[W]]) pass = B segment = 1 mb = 0 : ({{.*}}) -> (tensor<2x3xf32>, tensor<3x5xf32>)
   // CHECK-NEXT: %[[X1:.+]] = piper.micro_batch %[[X]][1]
   // CHECK-NEXT: %[[H1:.+]] = piper.task @embed(%[[X1]], %[[N]]) pass = F salt = 7 tags = <layer = 0> segment = 0 mb = 1 stage = 0
   // CHECK-NEXT: %[[L1:.+]] = piper.micro_batch %[[L]][1]
-  // CHECK-NEXT: %[[Z1:.+]]:3 = piper.task @head(%[[H1]], %[[W]], %[[L1]]) into(%[[Z0]]#2) pass = F segment = 1 mb = 1 stage = 1 copy = 1
-  // CHECK-NEXT: %[[D1:.+]]:2 = piper.task @head.bw(%[[SEED]], %[[Z1]]#0, %[[L1]], %[[Z1]]#1, %[[H1]], %[[W]]) into(%[[D0]]#1) pass = B segment = 1 mb = 1
-  // CHECK-NEXT: %[[LOSS:.+]] = piper.task @mean(%[[Z1]]#2, %[[COUNT]]) pass = once
+  // CHECK-NEXT: %[[Z1:.+]]:4 = piper.task @head(%[[H1]], %[[W]], %[[L1]]) into(%[[Z0]]#3) pass = F segment = 1 mb = 1 stage = 1 copy = 1
+  // CHECK-NEXT: %[[D1:.+]]:2 = piper.task @head.bw(%[[SEED]], %[[Z1]]#0, %[[L1]], %[[Z1]]#1, %[[Z1]]#2, %[[H1]], %[[W]]) into(%[[D0]]#1) pass = B segment = 1 mb = 1
+  // CHECK-NEXT: %[[LOSS:.+]] = piper.task @mean(%[[Z1]]#3, %[[COUNT]]) pass = once
   // CHECK-NEXT: return %[[LOSS]], %[[D1]]#1 : tensor<f32>, tensor<3x5xf32>
   func.func @train(%x: tensor<4x3xf32> {piper.input = #piper.input<"x", dims = [batch, feature]>},
                    %labels: tensor<4xi32> {piper.input = #piper.input<"labels", dims = [batch]>},
@@ -34,9 +34,9 @@ module attributes {piper.level = #piper.level<dag>} {
                    %w: tensor<3x5xf32> {piper.param = #piper.param<"w">}) -> (tensor<f32>, tensor<3x5xf32>) {
     %n = piper.task @count(%labels) pass = once : (tensor<4xi32>) -> tensor<i64>
     %h = piper.task @embed(%x, %scale) pass = F salt = 7 tags = <layer = 0> segment = 0 stage = 0 : (tensor<4x3xf32>, tensor<3xf32>) -> tensor<4x3xf32>
-    %s:3 = piper.task @head(%h, %w, %labels) pass = F segment = 1 stage = 1 copy = 1 : (tensor<4x3xf32>, tensor<3x5xf32>, tensor<4xi32>) -> (tensor<f32>, tensor<4x5xf32>, tensor<4xf32>)
+    %s:4 = piper.task @head(%h, %w, %labels) pass = F segment = 1 stage = 1 copy = 1 : (tensor<4x3xf32>, tensor<3x5xf32>, tensor<4xi32>) -> (tensor<f32>, tensor<4x5xf32>, tensor<4xf32>, tensor<4xf32>)
     %seed = piper.task @seed(%n) pass = once : (tensor<i64>) -> tensor<f32>
-    %d:2 = piper.task @head.bw(%seed, %s#1, %labels, %s#2, %h, %w) pass = B segment = 1 : (tensor<f32>, tensor<4x5xf32>, tensor<4xi32>, tensor<4xf32>, tensor<4x3xf32>, tensor<3x5xf32>) -> (tensor<3x5xf32>, tensor<4x3xf32>)
+    %d:2 = piper.task @head.bw(%seed, %s#1, %labels, %s#2, %s#3, %h, %w) pass = B segment = 1 : (tensor<f32>, tensor<4x5xf32>, tensor<4xi32>, tensor<4xf32>, tensor<4xf32>, tensor<4x3xf32>, tensor<3x5xf32>) -> (tensor<3x5xf32>, tensor<4x3xf32>)
     %l = piper.task @mean(%s#0, %n) pass = once : (tensor<f32>, tensor<i64>) -> tensor<f32>
     return %l, %d#0 : tensor<f32>, tensor<3x5xf32>
   }
@@ -63,16 +63,16 @@ module attributes {piper.level = #piper.level<dag>} {
   }
   // CHECK-LABEL: func.func private @head(
   // CHECK-NEXT: %[[Z:.+]] = piper.matmul %arg0, %arg1 : (tensor<2x3xf32>, tensor<3x5xf32>) -> tensor<2x5xf32>
-  // CHECK-NEXT: %[[SUM:.+]], %[[LSE:.+]] = piper.cross_entropy %[[Z]], %arg2 : (tensor<2x5xf32>, tensor<2xi32>) -> (tensor<f32>, tensor<2xf32>)
-  // CHECK-NEXT: return %[[Z]], %[[LSE]], %[[SUM]]
-  func.func private @head(%h: tensor<4x3xf32>, %w: tensor<3x5xf32>, %labels: tensor<4xi32>) -> (tensor<f32>, tensor<4x5xf32>, tensor<4xf32>) {
+  // CHECK-NEXT: %[[SUM:.+]], %[[SAVED:.+]]:2 = piper.cross_entropy %[[Z]], %arg2 : (tensor<2x5xf32>, tensor<2xi32>) -> (tensor<f32>, tensor<2xf32>, tensor<2xf32>)
+  // CHECK-NEXT: return %[[Z]], %[[SAVED]]#0, %[[SAVED]]#1, %[[SUM]]
+  func.func private @head(%h: tensor<4x3xf32>, %w: tensor<3x5xf32>, %labels: tensor<4xi32>) -> (tensor<f32>, tensor<4x5xf32>, tensor<4xf32>, tensor<4xf32>) {
     %z = piper.matmul %h, %w : (tensor<4x3xf32>, tensor<3x5xf32>) -> tensor<4x5xf32>
-    %s, %lse = piper.cross_entropy %z, %labels : (tensor<4x5xf32>, tensor<4xi32>) -> (tensor<f32>, tensor<4xf32>)
-    return %s, %z, %lse : tensor<f32>, tensor<4x5xf32>, tensor<4xf32>
+    %s, %top, %total = piper.cross_entropy %z, %labels : (tensor<4x5xf32>, tensor<4xi32>) -> (tensor<f32>, tensor<4xf32>, tensor<4xf32>)
+    return %s, %z, %top, %total : tensor<f32>, tensor<4x5xf32>, tensor<4xf32>, tensor<4xf32>
   }
   // CHECK-LABEL: func.func private @head.bw(
-  func.func private @head.bw(%ds: tensor<f32>, %z: tensor<4x5xf32>, %labels: tensor<4xi32>, %lse: tensor<4xf32>, %h: tensor<4x3xf32>, %w: tensor<3x5xf32>) -> (tensor<3x5xf32>, tensor<4x3xf32>) {
-    %dz = piper.cross_entropy_grad %ds, %z, %labels, %lse : (tensor<f32>, tensor<4x5xf32>, tensor<4xi32>, tensor<4xf32>) -> tensor<4x5xf32>
+  func.func private @head.bw(%ds: tensor<f32>, %z: tensor<4x5xf32>, %labels: tensor<4xi32>, %top: tensor<4xf32>, %total: tensor<4xf32>, %h: tensor<4x3xf32>, %w: tensor<3x5xf32>) -> (tensor<3x5xf32>, tensor<4x3xf32>) {
+    %dz = piper.cross_entropy_grad %ds, %z, %labels, %top, %total : (tensor<f32>, tensor<4x5xf32>, tensor<4xi32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4x5xf32>
     %dw = piper.matmul %h, %dz {transpose_a} : (tensor<4x3xf32>, tensor<4x5xf32>) -> tensor<3x5xf32>
     %dh = piper.matmul %dz, %w {transpose_b} : (tensor<4x5xf32>, tensor<3x5xf32>) -> tensor<4x3xf32>
     return %dw, %dh : tensor<3x5xf32>, tensor<4x3xf32>

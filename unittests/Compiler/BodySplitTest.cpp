@@ -165,11 +165,11 @@ const std::vector<BodyCase> &bodyCases() {
        R"((%t: tensor<7x4xf64>, %ids: tensor<6x2xi32>, %labels: tensor<6x2xi32>, %seed: tensor<f64>) -> (tensor<f64>, tensor<7x4xf64>, tensor<6x2xf64>) {
          %x = piper.embedding %t, %ids : (tensor<7x4xf64>, tensor<6x2xi32>) -> tensor<6x2x4xf64>
          %z = piper.matmul %x, %t {transpose_b} : (tensor<6x2x4xf64>, tensor<7x4xf64>) -> tensor<6x2x7xf64>
-         %s, %lse = piper.cross_entropy %z, %labels : (tensor<6x2x7xf64>, tensor<6x2xi32>) -> (tensor<f64>, tensor<6x2xf64>)
-         %dz = piper.cross_entropy_grad %seed, %z, %labels, %lse : (tensor<f64>, tensor<6x2x7xf64>, tensor<6x2xi32>, tensor<6x2xf64>) -> tensor<6x2x7xf64>
+         %s, %top, %total = piper.cross_entropy %z, %labels : (tensor<6x2x7xf64>, tensor<6x2xi32>) -> (tensor<f64>, tensor<6x2xf64>, tensor<6x2xf64>)
+         %dz = piper.cross_entropy_grad %seed, %z, %labels, %top, %total : (tensor<f64>, tensor<6x2x7xf64>, tensor<6x2xi32>, tensor<6x2xf64>, tensor<6x2xf64>) -> tensor<6x2x7xf64>
          %dx = piper.matmul %dz, %t : (tensor<6x2x7xf64>, tensor<7x4xf64>) -> tensor<6x2x4xf64>
          %dt = piper.embedding_grad %dx, %ids : (tensor<6x2x4xf64>, tensor<6x2xi32>) -> tensor<7x4xf64>
-         return %s, %dt, %lse : tensor<f64>, tensor<7x4xf64>, tensor<6x2xf64>
+         return %s, %dt, %top : tensor<f64>, tensor<7x4xf64>, tensor<6x2xf64>
        })",
        {"", "index 7", "label 7", ""},
        {kWhole, split(0, 6), split(0, 6), kWhole},
@@ -198,10 +198,10 @@ const std::vector<BodyCase> &bodyCases() {
        {"split 0"}},
       {"AttentionWithDropout",
        R"((%q: tensor<6x4x4x3xf64>, %k: tensor<6x5x2x3xf64>, %key: tensor<2xi64>, %dy: tensor<6x4x4x3xf64>) -> (tensor<6x4x4x3xf64>, tensor<6x4x4x3xf64>, tensor<6x5x2x3xf64>) {
-         %y, %lse = piper.attention %q, %k, %k, %key {causal, scale = 0.5 : f64, dropout = 0.3 : f64, index = 4 : i64}
-             : (tensor<6x4x4x3xf64>, tensor<6x5x2x3xf64>, tensor<6x5x2x3xf64>, tensor<2xi64>) -> (tensor<6x4x4x3xf64>, tensor<6x4x4xf64>)
-         %dq, %dk, %dv = piper.attention_grad %dy, %q, %k, %k, %y, %lse, %key {causal, scale = 0.5 : f64, dropout = 0.3 : f64, index = 4 : i64}
-             : (tensor<6x4x4x3xf64>, tensor<6x4x4x3xf64>, tensor<6x5x2x3xf64>, tensor<6x5x2x3xf64>, tensor<6x4x4x3xf64>, tensor<6x4x4xf64>, tensor<2xi64>) -> (tensor<6x4x4x3xf64>, tensor<6x5x2x3xf64>, tensor<6x5x2x3xf64>)
+         %y, %top, %total = piper.attention %q, %k, %k, %key {causal, scale = 0.5 : f64, dropout = 0.3 : f64, index = 4 : i64}
+             : (tensor<6x4x4x3xf64>, tensor<6x5x2x3xf64>, tensor<6x5x2x3xf64>, tensor<2xi64>) -> (tensor<6x4x4x3xf64>, tensor<6x4x4xf64>, tensor<6x4x4xf64>)
+         %dq, %dk, %dv = piper.attention_grad %dy, %q, %k, %k, %top, %total, %key {causal, scale = 0.5 : f64, dropout = 0.3 : f64, index = 4 : i64}
+             : (tensor<6x4x4x3xf64>, tensor<6x4x4x3xf64>, tensor<6x5x2x3xf64>, tensor<6x5x2x3xf64>, tensor<6x4x4xf64>, tensor<6x4x4xf64>, tensor<2xi64>) -> (tensor<6x4x4x3xf64>, tensor<6x5x2x3xf64>, tensor<6x5x2x3xf64>)
          %d = piper.add %dk, %dv : (tensor<6x5x2x3xf64>, tensor<6x5x2x3xf64>) -> tensor<6x5x2x3xf64>
          return %y, %dq, %d : tensor<6x4x4x3xf64>, tensor<6x4x4x3xf64>, tensor<6x5x2x3xf64>
        })",

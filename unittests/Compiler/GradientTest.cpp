@@ -228,14 +228,14 @@ TEST(Gradients, SavedResults) {
                         scale,
                         {"2x5x6x3xf32", "2x7x2x3xf32", "2x7x2x3xf32"},
                         {"2x5x6x3xf32"}}),
-            "tensor<2x6x5xf32>");
+            "tensor<2x6x5xf32>, tensor<2x6x5xf32>");
   EXPECT_EQ(
       savedTypes({"cross_entropy", "", {"2x3x7xf64", "2x3xi32"}, {"f64"}}),
-      "tensor<2x3xf64>");
+      "tensor<2x3xf64>, tensor<2x3xf64>");
   // They are there already, or nothing is saved.
   EXPECT_EQ(
       savedTypes(
-          {"cross_entropy", "", {"2x3x7xf64", "2x3xi32"}, {"f64", "2x3xf64"}}),
+          {"cross_entropy", "", {"2x3x7xf64", "2x3xi32"}, {"f64", "2x3xf64", "2x3xf64"}}),
       "");
   EXPECT_EQ(savedTypes({"exp", "", {"3xf32"}, {"3xf32"}}), "");
 }

@@ -72,12 +72,13 @@ static void addNorms(std::vector<OpCase> &cases) {
 namespace {
 /// Shapes of an attention.
 struct Attention {
-  const char *q, *k, *lse;
+  const char *q, *k, *perQuery;
   const char *attributes;
   /// 4 batch heads queries keys (head size), half with a causal mask; -1 where
-  /// no cost is checked. All values of q, k and the log-sum-exp.
+  /// no cost is checked. All values of q, k and of one
+  /// saved result.
   int64_t flops = -1;
-  int64_t qElements = 0, kElements = 0, lseElements = 0;
+  int64_t qElements = 0, kElements = 0, savedElements = 0;
   bool dropout = false;
   /// Where the scores lie, with `global_shape` among the attributes.
   const char *origin = nullptr;
@@ -89,7 +90,8 @@ static void addAttention(std::vector<OpCase> &cases, const Attention &shape) {
       std::string("scale = 0.375 : f64") + shape.attributes;
   std::vector<std::string> inputs{shape.q, shape.k, shape.k};
   std::vector<std::string> gradInputs{shape.q, shape.q, shape.k,
-                                      shape.k, shape.q, shape.lse};
+                                      shape.k, shape.perQuery,
+                                      shape.perQuery};
   int64_t keyBytes = shape.dropout ? 16 : 0;
   if (shape.dropout) {
     inputs.push_back(kKey);
@@ -108,14 +110,17 @@ static void addAttention(std::vector<OpCase> &cases, const Attention &shape) {
        shape.flops,
        priced ? 8 * (2 * shape.qElements + 2 * shape.kElements) + keyBytes
               : -1});
-  cases.push_back({"attention", attributes, inputs, {shape.q, shape.lse}});
+  cases.push_back({"attention",
+                   attributes,
+                   inputs,
+                   {shape.q, shape.perQuery, shape.perQuery}});
   cases.push_back({"attention_grad",
                    attributes,
                    gradInputs,
                    {shape.q, shape.k, shape.k},
                    priced ? shape.flops * 5 / 2 : -1,
-                   priced ? 8 * (4 * shape.qElements + 4 * shape.kElements +
-                                 shape.lseElements) +
+                   priced ? 8 * (3 * shape.qElements + 4 * shape.kElements +
+                                 2 * shape.savedElements) +
                                 keyBytes
                           : -1});
 }
@@ -180,16 +185,17 @@ static void addLosses(std::vector<OpCase> &cases) {
   cases.push_back({"cross_entropy",
                    "",
                    {"2x3x7xf64", "2x3xi32 label 7"},
-                   {"f64", "2x3xf64"}});
+                   {"f64", "2x3xf64", "2x3xf64"}});
   cases.push_back({"cross_entropy_grad",
                    "",
-                   {"f64", "5x7xf64", "5xi32 label 7", "5xf64"},
+                   {"f64", "5x7xf64", "5xi32 label 7", "5xf64", "5xf64"},
                    {"5x7xf64"},
                    350,
-                   8 + 280 + 20 + 40 + 280});
+                   8 + 280 + 20 + 80 + 280});
   cases.push_back({"cross_entropy_grad",
                    "",
-                   {"f64", "2x3x5xf64", "2x3xi64 label 5", "2x3xf64"},
+                   {"f64", "2x3x5xf64", "2x3xi64 label 5", "2x3xf64",
+                    "2x3xf64"},
                    {"2x3x5xf64"}});
   cases.push_back({"count_valid", "", {"2x3xi32 label 5"}, {"i64"}, 0, 24 + 8});
   cases.push_back({"count_valid", "", {"7xi64 label 5"}, {"i64"}});

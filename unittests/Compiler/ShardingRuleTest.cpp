@@ -119,8 +119,8 @@ TEST(ShardingRule, OfBlocks) {
             "j=8 fixed (layer_norm normalises over this dimension)} linear "
             "{0}");
   EXPECT_EQ(
-      ruleOf({"cross_entropy", "", {"4x8xf32", "4xi32"}, {"f32", "4xf32"}}),
-      "([i, j], [i]) -> ([], [i]) {i=4 sum, j=8 fixed (cross_entropy "
+      ruleOf({"cross_entropy", "", {"4x8xf32", "4xi32"}, {"f32", "4xf32", "4xf32"}}),
+      "([i, j], [i]) -> ([], [i], [i]) {i=4 sum, j=8 fixed (cross_entropy "
       "normalises over this dimension)}");
 }
 
@@ -133,11 +133,11 @@ TEST(ShardingRule, OfAttention) {
   OpCase row{"attention_grad",
              "scale = 1.0 : f64, causal",
              {"2x5x6x3xf32", "2x5x6x3xf32", "2x5x2x3xf32", "2x5x2x3xf32",
-              "2x5x6x3xf32", "2x6x5xf32"},
+              "2x6x5xf32", "2x6x5xf32"},
              {"2x5x6x3xf32", "2x5x2x3xf32", "2x5x2x3xf32"}};
   EXPECT_EQ(ruleOf(row),
             "([i, j, kl, n], [i, j, kl, n], [i, m, k, n], [i, m, k, n], "
-            "[i, j, kl, n], [i, kl, j]) -> ([i, j, kl, n], [i, m, k, n], "
+            "[i, kl, j], [i, kl, j]) -> ([i, j, kl, n], [i, m, k, n], "
             "[i, m, k, n]) {i=2, j=5 sum fixed (" +
                 causal + "), k=2, l=3 sum, m=5 fixed (" + keys +
                 "), n=3 fixed (" + size + ")} linear {0}");

@@ -138,7 +138,7 @@ inline Program makeBigram(int64_t batch = 2, int64_t seq = 4,
   ProgramBuilder b;
   b.program.name = "bigram";
   TensorType table = f32({vocabulary, vocabulary}), ids = i32({batch, seq});
-  TensorType logits = f32({batch, seq, vocabulary}), lse = f32({batch, seq});
+  TensorType logits = f32({batch, seq, vocabulary}), perToken = f32({batch, seq});
   FunctionBuilder count("count", {ids});
   int32_t countFunction =
       b.addFunction(count.finish({count.op("count_valid", {0}, i64())}));
@@ -146,14 +146,14 @@ inline Program makeBigram(int64_t batch = 2, int64_t seq = 4,
   int32_t embedFunction =
       b.addFunction(embed.finish({embed.op("embedding", {0, 1}, logits)}));
   FunctionBuilder head("head", {logits, ids, i64()});
-  auto sums = head.step("cross_entropy", {0, 1}, {f32(), lse});
+  auto sums = head.step("cross_entropy", {0, 1}, {f32(), perToken, perToken});
   int32_t headFunction = b.addFunction(
-      head.finish({head.op("divide", {sums[0], 2}, f32()), sums[1]}));
-  FunctionBuilder backward("backward", {logits, ids, lse, i64(), ids});
-  int32_t seed = backward.op("reciprocal", {3}, f32());
-  int32_t dlogits = backward.op("cross_entropy_grad", {seed, 0, 1, 2}, logits);
+      head.finish({head.op("divide", {sums[0], 2}, f32()), sums[1], sums[2]}));
+  FunctionBuilder backward("backward", {logits, ids, perToken, perToken, i64(), ids});
+  int32_t seed = backward.op("reciprocal", {4}, f32());
+  int32_t dlogits = backward.op("cross_entropy_grad", {seed, 0, 1, 2, 3}, logits);
   int32_t backwardFunction = b.addFunction(
-      backward.finish({backward.op("embedding_grad", {dlogits, 4}, table)}));
+      backward.finish({backward.op("embedding_grad", {dlogits, 5}, table)}));
 
   const std::string name = "transformer.wte.weight";
   int32_t wte = b.addState(name, table, StateTensor::Kind::Parameter,
@@ -186,7 +186,8 @@ inline Program makeBigram(int64_t batch = 2, int64_t seq = 4,
     if (entry == "eval")
       continue;
     int32_t gradient =
-        b.call(backwardFunction, {z, labels, made[1], valid, tokens}, "B")[0];
+        b.call(backwardFunction, {z, labels, made[1], made[2], valid, tokens},
+               "B")[0];
     b.gradient(name, gradient);
     auto norm = b.call(parts.norm, {gradient, valid}, "once");
     int32_t rate =

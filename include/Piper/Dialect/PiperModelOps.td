@@ -150,8 +150,9 @@ def AttentionOp : Piper_ComputeOp<"attention", [PositionOpInterface], ["buildGra
     head h reads key head h / (heads / key heads). With `causal` query i sees keys 0..i (+ keys -
     queries). With `dropout` p > 0 `random` is a key (see `piper.random_key`), and `index` tells the random
     numbers of several ops of one task apart; a second operand in `random` is an origin, as that of `piper.dropout`: where these scores lie among
-    all, `[batch, heads, queries, keys]`, which `global_shape` counts. `saved` is nothing, or the log-sum-exp of the scaled scores, `[batch, heads,
-    queries]`, f32 (f64 for f64), for the gradient.
+    all, `[batch, heads, queries, keys]`, which `global_shape` counts. `saved` is nothing, or what the gradient needs to make the weights again, `[batch, heads,
+    queries]`, f32 (f64 for f64): q k of the key with the largest score, and the sum of `e^(score - largest score)` over the keys. Apart
+    they are as good for scores of a million as for small ones; their log-sum-exp is not.
 
     Example:
     ```mlir
@@ -174,18 +175,18 @@ def AttentionGradOp : Piper_PlainOp<"attention_grad", [PositionOpInterface]> {
   let summary = "Gradient of piper.attention";
   let description = [{
     The `piper.attention_grad` operation returns the gradients of q, k and v from
-    that of the result, making the scores again block by block (Dao,
-    arXiv 2307.08691, section 3.1.2). Made by `piper-autodiff`.
+    that of the result, making the scores again block by block, with the same bits (after Dao,
+    arXiv 2307.08691, section 3.1.2). `top` and `total` are the saved results of the attention. Made by `piper-autodiff`.
 
     Example:
     ```mlir
-    %dq, %dk, %dv = piper.attention_grad %do, %q, %k, %v, %o, %lse {causal, scale = 2.500000e-01 : f64}
-        : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>)
+    %dq, %dk, %dv = piper.attention_grad %do, %q, %k, %v, %top, %total {causal, scale = 2.500000e-01 : f64}
+        : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>)
         -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>)
     ```
   }];
   let arguments = (ins Piper_FloatTensor:$dy, Piper_FloatTensor:$q, Piper_FloatTensor:$k,
-                       Piper_FloatTensor:$v, Piper_FloatTensor:$y, Piper_FloatTensor:$lse,
+                       Piper_FloatTensor:$v, Piper_FloatTensor:$top, Piper_FloatTensor:$total,
                        Variadic<Piper_RandomKey>:$random,
                        F64Attr:$scale, UnitAttr:$causal,
                        DefaultValuedAttr<F64Attr, "0.0">:$dropout,
@@ -272,7 +273,7 @@ def CrossEntropyOp : Piper_ComputeOp<"cross_entropy", [], ["buildGradient", "get
     The `piper.cross_entropy` operation returns the sum of
     `logsumexp(logits) - logits[label]` over the positions whose label is not
     negative: `[.., V], [..] -> []`. A label of V or more is an error of the run. `saved` is nothing, or the
-    log-sum-exp of each position, f32 (f64 for f64), for the gradient. Divide by `piper.count_valid` for the mean.
+    largest logit of each position and the sum of `e^(logit - largest)`, f32 (f64 for f64), for the gradient. Divide by `piper.count_valid` for the mean.
 
     Example:
     ```mlir
@@ -293,12 +294,13 @@ def CrossEntropyGradOp : Piper_PlainOp<"cross_entropy_grad"> {
 
     Example:
     ```mlir
-    %dz = piper.cross_entropy_grad %ds, %z, %labels, %lse
-        : (tensor<f32>, tensor<16x128x256xf32>, tensor<16x128xi32>, tensor<16x128xf32>) -> tensor<16x128x256xf32>
+    %dz = piper.cross_entropy_grad %ds, %z, %labels, %top, %total
+        : (tensor<f32>, tensor<16x128x256xf32>, tensor<16x128xi32>, tensor<16x128xf32>, tensor<16x128xf32>) -> tensor<16x128x256xf32>
     ```
   }];
   let arguments = (ins Piper_FloatTensor:$dsum, Piper_FloatTensor:$logits,
-                       Piper_IndexTensor:$labels, Piper_FloatTensor:$lse);
+                       Piper_IndexTensor:$labels, Piper_FloatTensor:$top,
+                       Piper_FloatTensor:$total);
   let results = (outs Piper_FloatTensor:$dlogits);
   let hasVerifier = 1;
 }

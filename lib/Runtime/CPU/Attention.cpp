@@ -91,49 +91,16 @@ Status cpu::checkAttentionTypes(const KernelSpec &spec, size_t q, size_t key) {
 }
 
 namespace {
-/// How the scores are cut: blocks of query rows, and for each the number of
-/// keys that are multiplied, a multiple of `keyUnit` or all.
-struct ForwardBlocks {
-  explicit ForwardBlocks(const AttentionShape &shape) : shape(shape) {
-    rows = std::min(kMostRows, shape.queries);
-    // At most 16 different products.
-    keyUnit = std::max<int64_t>(64, (shape.keys + 1023) / 1024 * 64);
-    rowStride = (shape.keys + 15) / 16 * 16 + kRowPadding;
-  }
-  int64_t count() const { return (shape.queries + rows - 1) / rows; }
-  int64_t rowsOf(int64_t block) const {
-    return std::min(rows, shape.queries - block * rows);
-  }
-  int64_t keysOf(int64_t block) const {
-    int64_t seen = shape.visibleKeys(block * rows + rowsOf(block) - 1);
-    return std::min((seen + keyUnit - 1) / keyUnit * keyUnit, shape.keys);
-  }
-  BlockProductSpec scores(int64_t m, int64_t n) const {
-    return {m,          n,         shape.size, shape.queryStride(), 1, 1,
-            shape.size, rowStride, false};
-  }
-  BlockProductSpec values(int64_t m, int64_t k) const {
-    return {m, shape.size,          k,    rowStride, 1, shape.size,
-            1, shape.queryStride(), false};
-  }
-  /// Of the workspace of a thread: scores, keys, values, scratch.
-  int64_t scoreBytes(int64_t bytesOfElement) const {
-    return alignBytes(rows * rowStride * bytesOfElement);
-  }
-  int64_t headBytes(int64_t bytesOfElement) const {
-    return alignBytes(shape.keys * shape.size * bytesOfElement);
-  }
+struct ForwardBlocks : ScoreBlocks {
+  using ScoreBlocks::ScoreBlocks;
+  /// Of the workspace of a thread: scores, queries, keys, values, scratch.
   int64_t threadBytes(int64_t bytesOfElement) const {
     int64_t scratch =
         std::max(scores(rows, shape.keys).scratchBytes(bytesOfElement),
                  values(rows, shape.keys).scratchBytes(bytesOfElement));
-    return scoreBytes(bytesOfElement) + 2 * headBytes(bytesOfElement) +
-           alignBytes(scratch);
+    return scoreBytes(bytesOfElement) + queryBytes(bytesOfElement) +
+           2 * keyBytes(bytesOfElement) + alignBytes(scratch);
   }
-
-  static constexpr int64_t kMostRows = 64;
-  const AttentionShape &shape;
-  int64_t rows, keyUnit, rowStride;
 };
 
 template <typename T> class AttentionKernel : public Kernel {
@@ -141,7 +108,7 @@ public:
   AttentionKernel(const KernelSpec &spec, const Target &target)
       : shape(spec, 0), blocks(shape), products(threadsOf(target)),
         threshold(dropoutThreshold(shape.dropout)),
-        keep(T(1 / (1 - shape.dropout))), saves(spec.results.size() == 2),
+        keep(T(1 / (1 - shape.dropout))), saves(spec.results.size() == 3),
         hasOrigin(spec.operands.size() > 4), threads(threadsOf(target)) {
     for (int64_t block = 0; block < blocks.count(); ++block) {
       int64_t m = blocks.rowsOf(block), n = blocks.keysOf(block);
@@ -184,16 +151,18 @@ public:
 private:
   /// The workspace of a thread.
   struct Memory {
-    T *scores, *keys, *values;
+    T *scores, *queries, *keys, *values;
     std::byte *scratch;
   };
 
   Memory memoryOf(const KernelCall &call, int slot) const {
     std::byte *at = call.workspace + slot * blocks.threadBytes(sizeof(T));
-    std::byte *keys = at + blocks.scoreBytes(sizeof(T));
-    int64_t head = blocks.headBytes(sizeof(T));
-    return {reinterpret_cast<T *>(at), reinterpret_cast<T *>(keys),
-            reinterpret_cast<T *>(keys + head), keys + 2 * head};
+    std::byte *queries = at + blocks.scoreBytes(sizeof(T));
+    std::byte *keys = queries + blocks.queryBytes(sizeof(T));
+    int64_t head = blocks.keyBytes(sizeof(T));
+    return {reinterpret_cast<T *>(at), reinterpret_cast<T *>(queries),
+            reinterpret_cast<T *>(keys), reinterpret_cast<T *>(keys + head),
+            keys + 2 * head};
   }
 
   void gatherHead(const KernelCall &call, int64_t b, int64_t keyHead,
@@ -214,8 +183,9 @@ private:
     const T *q = static_cast<const T *>(call.operands[0]) + at;
     T *y = static_cast<T *>(call.results[0]) + at;
     T totals[ForwardBlocks::kMostRows];
-    if (n > 0 && !products.run(blocks.scores(m, n), slot, q, memory.keys,
-                               memory.scores, memory.scratch))
+    gatherRows(q, shape.queryStride(), m, shape.size, memory.queries);
+    if (n > 0 && !products.run(blocks.scores(m, n), slot, memory.queries,
+                               memory.keys, memory.scores, memory.scratch))
       return false;
     for (int64_t i = 0; i < m; ++i)
       totals[i] = softmaxRow(call, random, b, head, first + i, n,
@@ -238,14 +208,15 @@ private:
   T softmaxRow(const KernelCall &call, const AttentionRandom &random, int64_t b,
                int64_t head, int64_t query, int64_t n, T *row) const {
     int64_t seen = shape.visibleKeys(query);
-    T logSum = -std::numeric_limits<T>::infinity(), total = 0;
+    T top = -std::numeric_limits<T>::infinity(), total = 0;
     if (seen > 0)
-      total = typedLoops<T>().attentionRow(row, seen, T(shape.scale), &logSum);
+      total = typedLoops<T>().attentionRow(row, seen, T(shape.scale), &top);
     std::fill(row + seen, row + n, T(0));
-    if (saves)
-      static_cast<T *>(
-          call.results[1])[(b * shape.heads + head) * shape.queries + query] =
-          logSum;
+    if (saves) {
+      int64_t at = (b * shape.heads + head) * shape.queries + query;
+      static_cast<T *>(call.results[1])[at] = top;
+      static_cast<T *>(call.results[2])[at] = total;
+    }
     if (shape.dropout > 0)
       dropRow(random.stream, random.start + shape.scoreIndex(b, head, query, 0),
               row, seen);
@@ -273,14 +244,17 @@ private:
 } // namespace
 
 static Status checkAttention(const KernelSpec &spec) {
-  PIPER_RETURN_IF_ERROR(checkSpec(spec, Arity(3, 5), Arity(1, 2)));
+  PIPER_RETURN_IF_ERROR(checkSpec(spec, Arity(3, 5), Arity(1, 3)));
   PIPER_RETURN_IF_ERROR(checkAttentionTypes(spec, 0, 3));
   const TensorType &q = spec.operands[0];
   PIPER_RETURN_IF_ERROR(
       expectType(spec, spec.results[0], resultName(0), q.element, q.shape));
   if (spec.results.size() == 2)
-    return expectType(spec, spec.results[1], resultName(1), q.element,
-                      {q.shape[0], q.shape[2], q.shape[1]});
+    return kernelError(spec, "1 or 3 results", "2");
+  for (size_t i = 1; i < spec.results.size(); ++i)
+    PIPER_RETURN_IF_ERROR(
+        expectType(spec, spec.results[i], resultName(int64_t(i)), q.element,
+                   {q.shape[0], q.shape[2], q.shape[1]}));
   return Status::success();
 }
 

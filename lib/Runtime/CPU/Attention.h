@@ -156,6 +156,51 @@ inline int64_t alignBytes(int64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
+/// How the scores are cut: blocks of query rows, and for each the number of
+/// keys that are multiplied, a multiple of `keyUnit` or all. Attention and its
+/// gradient cut alike and multiply rows that are stored alike, so that one
+/// product adds up each score in one order: a score has the same bits in both.
+struct ScoreBlocks {
+  explicit ScoreBlocks(const AttentionShape &shape) : shape(shape) {
+    rows = std::min(kMostRows, shape.queries);
+    // At most 16 different products.
+    keyUnit = std::max<int64_t>(64, (shape.keys + 1023) / 1024 * 64);
+    rowStride = (shape.keys + 15) / 16 * 16 + kRowPadding;
+  }
+  int64_t count() const { return (shape.queries + rows - 1) / rows; }
+  int64_t rowsOf(int64_t block) const {
+    return std::min(rows, shape.queries - block * rows);
+  }
+  int64_t keysOf(int64_t block) const {
+    int64_t seen = shape.visibleKeys(block * rows + rowsOf(block) - 1);
+    return std::min((seen + keyUnit - 1) / keyUnit * keyUnit, shape.keys);
+  }
+  /// q k^T of gathered rows.
+  BlockProductSpec scores(int64_t m, int64_t n) const {
+    return {m, n, shape.size, shape.size, 1, 1, shape.size, rowStride, false};
+  }
+  /// p v, and dS k: into the rows of one head of a tensor as large as q.
+  BlockProductSpec values(int64_t m, int64_t k) const {
+    return {m, shape.size,          k,    rowStride, 1, shape.size,
+            1, shape.queryStride(), false};
+  }
+  /// Of the workspace of a thread: a block of scores, a block of gathered
+  /// queries, gathered keys of one head.
+  int64_t scoreBytes(int64_t bytesOfElement) const {
+    return alignBytes(rows * rowStride * bytesOfElement);
+  }
+  int64_t queryBytes(int64_t bytesOfElement) const {
+    return alignBytes(rows * shape.size * bytesOfElement);
+  }
+  int64_t keyBytes(int64_t bytesOfElement) const {
+    return alignBytes(shape.keys * shape.size * bytesOfElement);
+  }
+
+  static constexpr int64_t kMostRows = 64;
+  const AttentionShape &shape;
+  int64_t rows, keyUnit, rowStride;
+};
+
 } // namespace piper::rt::cpu
 
 #endif // PIPER_LIB_RUNTIME_CPU_ATTENTION_H

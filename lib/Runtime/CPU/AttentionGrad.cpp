@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // attention_grad: the gradients of one key head are made by one thread, a block
-// of keys at a time, against chunks of the query rows that see it. The order of
-// all sums depends on shapes alone. With P the weights, D the dropout mask: dv
-// = (P D)^T dy, dS = scale P ((dy v^T) D - delta), delta = rows of dy y, dq =
-// dS k, dk = dS^T q.
+// of query rows at a time, against all keys that they see. The order of all
+// sums depends on shapes alone. With P the weights, D the dropout mask: dv = (P
+// D)^T dy, dS = scale P ((dy v^T) D - delta), delta = rows of P D (dy v^T), dq
+// = dS k, dk = dS^T q.
 
 #include "Attention.h"
 
@@ -15,76 +15,27 @@ using namespace piper::rt;
 using namespace piper::rt::cpu;
 
 namespace {
-/// How the scores are cut: `keyRows` keys by at most `chunk` queries. A chunk
-/// that is cut by causality starts at a multiple of `unit`.
-struct BackwardBlocks {
-  explicit BackwardBlocks(const AttentionShape &shape) : shape(shape) {
-    keyRows = std::min<int64_t>(64, shape.keys);
-    rowStride = (keyRows + 15) / 16 * 16 + kRowPadding;
+struct BackwardBlocks : ScoreBlocks {
+  using ScoreBlocks::ScoreBlocks;
+  /// dS^T q and P^T dy, of m queries and n keys.
+  BlockProductSpec keyGradient(int64_t m, int64_t n, bool accumulate) const {
+    return {n,          shape.size, m, 1,          rowStride,
+            shape.size, 1,          shape.size, accumulate};
   }
-
-  struct Block {
-    int64_t key, keys, query, queries;
-  };
-  /// Calls body(Block) for all blocks that are not wholly masked, in order.
-  template <typename Body> void forEach(Body body) const {
-    for (int64_t key = 0; key < shape.keys; key += keyRows) {
-      int64_t keys = std::min(keyRows, shape.keys - key);
-      int64_t query = shape.firstQuery(key) / unit * unit;
-      if (shape.firstQuery(key) >= shape.queries)
-        continue;
-      while (query < shape.queries) {
-        int64_t end = std::min((query / chunk + 1) * chunk, shape.queries);
-        body(Block{key, keys, query, end - query});
-        query = end;
-      }
-    }
-  }
-
-  // All operands are gathered rows, but for the results dk and dv.
-  BlockProductSpec scores(const Block &b) const {
-    return {b.queries, b.keys,     shape.size, shape.size, 1,
-            1,         shape.size, rowStride,  false};
-  }
-  /// dS^T q and P^T dy.
-  BlockProductSpec keyGradient(const Block &b, bool accumulate) const {
-    return {b.keys,     shape.size, b.queries,         1,         rowStride,
-            shape.size, 1,          shape.keyStride(), accumulate};
-  }
-  BlockProductSpec queryGradient(const Block &b) const {
-    return {b.queries,  shape.size, b.keys,     rowStride, 1,
-            shape.size, 1,          shape.size, true};
-  }
-
-  /// Of the workspace of a thread: P, dS; q, dy, dq; k, v of a block; delta;
-  /// scratch.
-  int64_t scoreBytes(int64_t bytesOfElement) const {
-    int64_t rows = std::min(chunk, shape.queries);
-    return alignBytes(rows * rowStride * bytesOfElement);
-  }
-  int64_t headBytes(int64_t bytesOfElement) const {
-    return alignBytes(shape.queries * shape.size * bytesOfElement);
-  }
-  int64_t keyBytes(int64_t bytesOfElement) const {
-    return alignBytes(keyRows * shape.size * bytesOfElement);
-  }
-  int64_t deltaBytes(int64_t bytesOfElement) const {
-    return alignBytes(shape.queries * bytesOfElement);
+  /// Of the workspace of a thread: P, dS; q and dy of a block; k, v, dk, dv of
+  /// a head; the dropout mask of a row; scratch.
+  int64_t maskBytes(int64_t bytesOfElement) const {
+    return shape.dropout > 0 ? alignBytes(shape.keys * bytesOfElement) : 0;
   }
   int64_t threadBytes(int64_t bytesOfElement) const {
-    Block whole = {0, keyRows, 0, std::min(chunk, shape.queries)};
-    int64_t scratch =
-        std::max({scores(whole).scratchBytes(bytesOfElement),
-                  keyGradient(whole, true).scratchBytes(bytesOfElement),
-                  queryGradient(whole).scratchBytes(bytesOfElement)});
-    return 2 * scoreBytes(bytesOfElement) + 3 * headBytes(bytesOfElement) +
-           2 * keyBytes(bytesOfElement) + deltaBytes(bytesOfElement) +
+    int64_t scratch = std::max(
+        {scores(rows, shape.keys).scratchBytes(bytesOfElement),
+         keyGradient(rows, shape.keys, true).scratchBytes(bytesOfElement),
+         values(rows, shape.keys).scratchBytes(bytesOfElement)});
+    return 2 * scoreBytes(bytesOfElement) + 2 * queryBytes(bytesOfElement) +
+           4 * keyBytes(bytesOfElement) + maskBytes(bytesOfElement) +
            alignBytes(scratch);
   }
-
-  static constexpr int64_t chunk = 512, unit = 64;
-  const AttentionShape &shape;
-  int64_t keyRows, rowStride;
 };
 
 template <typename T> class AttentionGradKernel : public Kernel {
@@ -94,12 +45,15 @@ public:
         threshold(dropoutThreshold(shape.dropout)),
         keep(T(1 / (1 - shape.dropout))), hasOrigin(spec.operands.size() > 7),
         threads(threadsOf(target)) {
-    blocks.forEach([&](const BackwardBlocks::Block &block) {
-      products.add(blocks.scores(block));
-      products.add(blocks.queryGradient(block));
-      products.add(blocks.keyGradient(block, false));
-      products.add(blocks.keyGradient(block, true));
-    });
+    for (int64_t block = 0; block < blocks.count(); ++block) {
+      int64_t m = blocks.rowsOf(block), n = blocks.keysOf(block);
+      if (n == 0)
+        continue;
+      products.add(blocks.scores(m, n));
+      products.add(blocks.values(m, n));
+      for (bool accumulate : {false, true})
+        products.add(blocks.keyGradient(m, n, accumulate));
+    }
   }
 
   Status run(const KernelCall &call) const override {
@@ -124,14 +78,14 @@ public:
 private:
   /// The addresses of one run.
   struct Run {
-    const T *dy, *q, *k, *v, *y, *logSums;
+    const T *dy, *q, *k, *v, *tops, *totals;
     T *dq, *dk, *dv;
     std::byte *workspace;
     AttentionRandom random;
   };
   /// The workspace of a thread.
   struct Memory {
-    T *p, *dp, *q, *dy, *dq, *k, *v, *delta;
+    T *p, *dp, *q, *dy, *k, *v, *dk, *dv, *mask;
     std::byte *scratch;
   };
 
@@ -150,121 +104,106 @@ private:
       return reinterpret_cast<T *>(taken);
     };
     int64_t scores = blocks.scoreBytes(sizeof(T)),
-            head = blocks.headBytes(sizeof(T)),
+            queries = blocks.queryBytes(sizeof(T)),
             keys = blocks.keyBytes(sizeof(T));
     Memory memory = {};
     memory.p = take(scores);
     memory.dp = take(scores);
-    memory.q = take(head);
-    memory.dy = take(head);
-    memory.dq = take(head);
+    memory.q = take(queries);
+    memory.dy = take(queries);
     memory.k = take(keys);
     memory.v = take(keys);
-    memory.delta = take(blocks.deltaBytes(sizeof(T)));
+    memory.dk = take(keys);
+    memory.dv = take(keys);
+    memory.mask = take(blocks.maskBytes(sizeof(T)));
     memory.scratch = at;
     return memory;
   }
 
-  /// Like runHead and runBlock: false if oneDNN fails.
+  /// Like runBlock: false if oneDNN fails.
   bool runKeyHead(const Run &run, int slot, int64_t b, int64_t keyHead) const {
-    bool done = true;
-    for (int64_t g = 0; g < shape.group(); ++g)
-      done = runHead(run, slot, b, keyHead, g) && done;
-    return done;
-  }
-
-  bool runHead(const Run &run, int slot, int64_t b, int64_t keyHead,
-               int64_t g) const {
     Memory memory = memoryOf(run, slot);
-    int64_t head = keyHead * shape.group() + g;
-    int64_t first = shape.queryAt(b, 0, head), stride = shape.queryStride(),
+    int64_t first = shape.keyAt(b, 0, keyHead), stride = shape.keyStride(),
             size = shape.size;
-    gatherRows(run.q + first, stride, shape.queries, size, memory.q);
-    gatherRows(run.dy + first, stride, shape.queries, size, memory.dy);
-    std::fill(memory.dq, memory.dq + shape.queries * size, T(0));
-    for (int64_t i = 0; i < shape.queries; ++i)
-      memory.delta[i] = typedLoops<T>().dot(memory.dy + i * size,
-                                            run.y + first + i * stride, size);
-    if (g == 0)
-      clearUnseen(run, b, keyHead);
-    int64_t lastKey = -1;
-    bool done = true;
-    blocks.forEach([&](const BackwardBlocks::Block &block) {
-      int64_t keys = shape.keyAt(b, block.key, keyHead);
-      if (block.key != lastKey) {
-        gatherRows(run.k + keys, shape.keyStride(), block.keys, size, memory.k);
-        gatherRows(run.v + keys, shape.keyStride(), block.keys, size, memory.v);
-      }
-      bool accumulate = g > 0 || block.key == lastKey;
-      lastKey = block.key;
-      done = runBlock(run, memory, slot, b, head, block, accumulate) && done;
-    });
-    for (int64_t i = 0; i < shape.queries; ++i)
-      std::copy(memory.dq + i * size, memory.dq + (i + 1) * size,
-                run.dq + first + i * stride);
-    return done;
-  }
-
-  /// Keys that no query sees have no block.
-  void clearUnseen(const Run &run, int64_t b, int64_t keyHead) const {
-    for (int64_t key = 0; key < shape.keys; ++key) {
-      if (shape.firstQuery(key) < shape.queries)
-        continue;
-      int64_t at = shape.keyAt(b, key, keyHead);
-      std::fill(run.dk + at, run.dk + at + shape.size, T(0));
-      std::fill(run.dv + at, run.dv + at + shape.size, T(0));
+    gatherRows(run.k + first, stride, shape.keys, size, memory.k);
+    gatherRows(run.v + first, stride, shape.keys, size, memory.v);
+    // The last block sees all keys: it comes first, and the others add to it.
+    bool done = true, accumulate = false;
+    for (int64_t g = 0; g < shape.group(); ++g)
+      for (int64_t block = blocks.count(); block-- > 0; accumulate = true)
+        done = runBlock(run, memory, slot, b, keyHead * shape.group() + g,
+                        block, accumulate) &&
+               done;
+    for (int64_t i = 0; i < shape.keys; ++i) {
+      std::copy(memory.dk + i * size, memory.dk + (i + 1) * size,
+                run.dk + first + i * stride);
+      std::copy(memory.dv + i * size, memory.dv + (i + 1) * size,
+                run.dv + first + i * stride);
     }
+    return done;
   }
 
   bool runBlock(const Run &run, const Memory &memory, int slot, int64_t b,
-                int64_t head, const BackwardBlocks::Block &block,
-                bool accumulate) const {
-    int64_t rows = block.query * shape.size;
-    int64_t keys = shape.keyAt(b, block.key, head / shape.group());
+                int64_t head, int64_t block, bool accumulate) const {
+    int64_t first = block * blocks.rows, m = blocks.rowsOf(block),
+            n = blocks.keysOf(block), at = shape.queryAt(b, first, head),
+            stride = shape.queryStride();
+    if (n == 0) {
+      for (int64_t i = 0; i < m; ++i)
+        std::fill(run.dq + at + i * stride,
+                  run.dq + at + i * stride + shape.size, T(0));
+      return true;
+    }
+    gatherRows(run.q + at, stride, m, shape.size, memory.q);
+    gatherRows(run.dy + at, stride, m, shape.size, memory.dy);
     auto multiply = [&](const BlockProductSpec &product, const T *a, const T *b,
                         T *c) {
       return products.run(product, slot, a, b, c, memory.scratch);
     };
-    BlockProductSpec scores = blocks.scores(block),
-                     keyGradient = blocks.keyGradient(block, accumulate);
-    if (!multiply(scores, memory.q + rows, memory.k, memory.p) ||
-        !multiply(scores, memory.dy + rows, memory.v, memory.dp))
+    BlockProductSpec scores = blocks.scores(m, n),
+                     keyGradient = blocks.keyGradient(m, n, accumulate);
+    if (!multiply(scores, memory.q, memory.k, memory.p) ||
+        !multiply(scores, memory.dy, memory.v, memory.dp))
       return false;
-    for (int64_t i = 0; i < block.queries; ++i)
-      differentiateRow(run, memory, b, head, block, i);
-    return multiply(keyGradient, memory.p, memory.dy + rows, run.dv + keys) &&
-           multiply(keyGradient, memory.dp, memory.q + rows, run.dk + keys) &&
-           multiply(blocks.queryGradient(block), memory.dp, memory.k,
-                    memory.dq + rows);
+    for (int64_t i = 0; i < m; ++i)
+      differentiateRow(run, memory, b, head, first + i, n,
+                       i * blocks.rowStride);
+    return multiply(keyGradient, memory.p, memory.dy, memory.dv) &&
+           multiply(keyGradient, memory.dp, memory.q, memory.dk) &&
+           multiply(blocks.values(m, n), memory.dp, memory.k, run.dq + at);
   }
 
-  /// Turns row i of the scores and of dy v^T into those of P D and dS.
+  /// Turns the n scores of a query, and its row of dy v^T, into those of P D
+  /// and dS.
   void differentiateRow(const Run &run, const Memory &memory, int64_t b,
-                        int64_t head, const BackwardBlocks::Block &block,
-                        int64_t i) const {
-    int64_t query = block.query + i;
-    int64_t seen = std::clamp<int64_t>(shape.visibleKeys(query) - block.key, 0,
-                                       block.keys);
-    T *p = memory.p + i * blocks.rowStride;
-    T *dp = memory.dp + i * blocks.rowStride;
-    T logSum = run.logSums[(b * shape.heads + head) * shape.queries + query];
-    const TypedLoops<T> &loops = typedLoops<T>();
+                        int64_t head, int64_t query, int64_t n,
+                        int64_t offset) const {
+    int64_t seen = shape.visibleKeys(query);
+    T *p = memory.p + offset, *dp = memory.dp + offset;
+    int64_t row = (b * shape.heads + head) * shape.queries + query;
+    T top = run.tops[row], inverse = T(1) / run.totals[row],
+      scale = T(shape.scale);
     if (shape.dropout > 0) {
-      uint32_t buffer[kMaskBuffer];
-      T mask[kMaskChunk];
-      const uint32_t *words = maskWords(
-          run.random.stream,
-          run.random.start + shape.scoreIndex(b, head, query, block.key), seen,
-          buffer);
-      loops.dropoutMask(words, threshold, keep, mask, seen);
-      loops.attentionGradDropRow(p, dp, mask, seen, T(shape.scale), logSum,
-                                 memory.delta[query]);
+      makeMask(run.random, shape.scoreIndex(b, head, query, 0), seen,
+               memory.mask);
+      typedLoops<T>().attentionGradDropRow(p, dp, memory.mask, seen, scale, top,
+                                           inverse);
     } else {
-      loops.attentionGradRow(p, dp, seen, T(shape.scale), logSum,
-                             memory.delta[query]);
+      typedLoops<T>().attentionGradRow(p, dp, seen, scale, top, inverse);
     }
-    std::fill(p + seen, p + block.keys, T(0));
-    std::fill(dp + seen, dp + block.keys, T(0));
+    std::fill(p + seen, p + n, T(0));
+    std::fill(dp + seen, dp + n, T(0));
+  }
+
+  void makeMask(const AttentionRandom &random, int64_t first, int64_t n,
+                T *mask) const {
+    uint32_t buffer[kMaskBuffer];
+    for (int64_t i = 0; i < n; i += kMaskChunk) {
+      int64_t count = std::min(kMaskChunk, n - i);
+      const uint32_t *words = maskWords(
+          random.stream, random.start + first + i, count, buffer);
+      typedLoops<T>().dropoutMask(words, threshold, keep, mask + i, count);
+    }
   }
 
   AttentionShape shape;
@@ -281,12 +220,12 @@ static Status checkAttentionGrad(const KernelSpec &spec) {
   PIPER_RETURN_IF_ERROR(checkSpec(spec, Arity(6, 8), 3));
   PIPER_RETURN_IF_ERROR(checkAttentionTypes(spec, 1, 6));
   const TensorType &q = spec.operands[1];
-  for (int64_t i : {0, 4})
+  PIPER_RETURN_IF_ERROR(
+      expectType(spec, spec.operands[0], operandName(0), q.element, q.shape));
+  for (int64_t i : {4, 5})
     PIPER_RETURN_IF_ERROR(expectType(spec, spec.operands[size_t(i)],
-                                     operandName(i), q.element, q.shape));
-  PIPER_RETURN_IF_ERROR(expectType(spec, spec.operands[5], operandName(5),
-                                   q.element,
-                                   {q.shape[0], q.shape[2], q.shape[1]}));
+                                     operandName(i), q.element,
+                                     {q.shape[0], q.shape[2], q.shape[1]}));
   for (int64_t i = 0; i < 3; ++i)
     PIPER_RETURN_IF_ERROR(expectType(spec, spec.results[size_t(i)],
                                      resultName(i), q.element,

@@ -7,6 +7,7 @@
 #include "Parallel.h"
 #include "SpecCheck.h"
 
+#include <cmath>
 #include <cstring>
 
 using namespace piper::rt;
@@ -32,7 +33,7 @@ public:
   CrossEntropyKernel(const KernelSpec &spec, const Target &target)
       : classes(spec.operands[0].shape.back()),
         rows(spec.operands[1].numElements()),
-        labelType(spec.operands[1].element), saves(spec.results.size() == 2),
+        labelType(spec.operands[1].element), saves(spec.results.size() == 3),
         threads(threadsOf(target)) {}
 
   Status run(const KernelCall &call) const override {
@@ -40,17 +41,24 @@ public:
     const void *labels = call.operands[1];
     PIPER_RETURN_IF_ERROR(
         checkLabels("cross_entropy", labels, labelType, rows, classes));
-    T *saved = saves ? static_cast<T *>(call.results[1]) : nullptr;
+    T *tops = saves ? static_cast<T *>(call.results[1]) : nullptr;
+    T *totals = saves ? static_cast<T *>(call.results[2]) : nullptr;
     double *losses = reinterpret_cast<double *>(call.workspace);
     parallelFor(threads, rows, rowGrain(classes),
                 [=](int64_t begin, int64_t end, int) {
                   for (int64_t row = begin; row < end; ++row) {
                     const T *x = logits + row * classes;
-                    T logSum = typedLoops<T>().logSumExp(x, classes);
+                    T top;
+                    T total = typedLoops<T>().expSum(x, classes, &top);
                     int64_t label = readIndex(labels, labelType, row);
-                    losses[row] = label < 0 ? 0 : double(logSum) - x[label];
-                    if (saves)
-                      saved[row] = logSum;
+                    // The difference first: large logits leave it exact.
+                    losses[row] = label < 0 ? 0
+                                            : (double(top) - double(x[label])) +
+                                                  std::log(double(total));
+                    if (saves) {
+                      tops[row] = top;
+                      totals[row] = total;
+                    }
                   }
                 });
     double total = 0;
@@ -78,7 +86,8 @@ public:
     T dsum = *static_cast<const T *>(call.operands[0]);
     const T *logits = static_cast<const T *>(call.operands[1]);
     const void *labels = call.operands[2];
-    const T *logSums = static_cast<const T *>(call.operands[3]);
+    const T *tops = static_cast<const T *>(call.operands[3]);
+    const T *totals = static_cast<const T *>(call.operands[4]);
     T *dlogits = static_cast<T *>(call.results[0]);
     PIPER_RETURN_IF_ERROR(
         checkLabels("cross_entropy_grad", labels, labelType, rows, classes));
@@ -92,7 +101,8 @@ public:
                       continue;
                     }
                     typedLoops<T>().expScaled(logits + row * classes, to,
-                                              classes, logSums[row], dsum);
+                                              classes, tops[row],
+                                              dsum / totals[row]);
                     to[label] -= dsum;
                   }
                 });
@@ -119,15 +129,18 @@ static Status checkLoss(const KernelSpec &spec, const TensorType &logits,
 }
 
 static Status checkCrossEntropy(const KernelSpec &spec) {
-  PIPER_RETURN_IF_ERROR(checkSpec(spec, 2, Arity(1, 2)));
+  PIPER_RETURN_IF_ERROR(checkSpec(spec, 2, Arity(1, 3)));
   const TensorType &logits = spec.operands[0], &labels = spec.operands[1];
   PIPER_RETURN_IF_ERROR(
       checkLoss(spec, logits, operandName(0), labels, operandName(1)));
   PIPER_RETURN_IF_ERROR(
       expectType(spec, spec.results[0], resultName(0), logits.element, {}));
   if (spec.results.size() == 2)
-    return expectType(spec, spec.results[1], resultName(1), logits.element,
-                      labels.shape);
+    return kernelError(spec, "1 or 3 results", "2");
+  for (size_t i = 1; i < spec.results.size(); ++i)
+    PIPER_RETURN_IF_ERROR(expectType(spec, spec.results[i],
+                                     resultName(int64_t(i)), logits.element,
+                                     labels.shape));
   return Status::success();
 }
 
@@ -145,14 +158,16 @@ static int64_t crossEntropyWorkspace(const KernelSpec &spec, const Target &) {
 
 static Result<std::unique_ptr<Kernel>>
 createCrossEntropyGrad(const KernelSpec &spec, const Target &target) {
-  PIPER_RETURN_IF_ERROR(checkSpec(spec, 4, 1));
+  PIPER_RETURN_IF_ERROR(checkSpec(spec, 5, 1));
   const TensorType &logits = spec.operands[1], &labels = spec.operands[2];
   PIPER_RETURN_IF_ERROR(
       checkLoss(spec, logits, operandName(1), labels, operandName(2)));
   PIPER_RETURN_IF_ERROR(
       expectType(spec, spec.operands[0], operandName(0), logits.element, {}));
-  PIPER_RETURN_IF_ERROR(expectType(spec, spec.operands[3], operandName(3),
-                                   logits.element, labels.shape));
+  for (int64_t i : {3, 4})
+    PIPER_RETURN_IF_ERROR(expectType(spec, spec.operands[size_t(i)],
+                                     operandName(i), logits.element,
+                                     labels.shape));
   PIPER_RETURN_IF_ERROR(expectType(spec, spec.results[0], resultName(0),
                                    logits.element, logits.shape));
   return makeReal<CrossEntropyGradKernel>(logits.element, spec, target);

@@ -46,21 +46,23 @@ struct Reference {
   void addRow(const RandomStream &stream, int64_t b, int64_t h, int64_t i) {
     int64_t seen = visible(i);
     std::vector<double> scores;
-    double top = -INFINITY, sum = 0;
+    double top = -INFINITY, best = top, sum = 0;
     for (int64_t j = 0; j < seen; ++j) {
       double dot = 0;
       for (int64_t d = 0; d < s.size; ++d)
         dot += q[queryAt(b, i, h) + d] * k[keyAt(b, j, h) + d];
       scores.push_back(s.scale * dot);
-      top = std::fmax(top, scores.back());
+      if (scores.back() > best)
+        top = dot;
+      best = std::fmax(best, scores.back());
     }
     for (double score : scores)
-      sum += std::exp(score - top);
-    logSums.push_back(top + std::log(sum));
+      sum += std::exp(score - best);
+    tops.push_back(top);
+    totals.push_back(sum);
     int64_t first = ((b * s.heads + h) * s.queries + i) * s.keys;
     for (int64_t j = 0; j < s.keys; ++j) {
-      weights.push_back(j < seen ? std::exp(scores[size_t(j)] - logSums.back())
-                                 : 0);
+      weights.push_back(j < seen ? std::exp(scores[size_t(j)] - best) / sum : 0);
       bool dropped =
           randomWord(stream, uint64_t(first + j)) < s.dropout * 4294967296.0;
       masks.push_back(dropped ? 0 : 1 / (1 - s.dropout));
@@ -110,7 +112,7 @@ struct Reference {
 
   Sizes s;
   const Tensor &q, &k, &v;
-  std::vector<double> weights, masks, logSums;
+  std::vector<double> weights, masks, tops, totals;
 };
 
 struct Inputs {
@@ -143,17 +145,18 @@ static void check(const Sizes &s) {
   forReals([&](ElementType element) {
     Inputs in(s, element);
     Reference reference(s, in.q, in.k, in.v);
-    TensorType logSumType{element, {s.batch, s.heads, s.queries}};
+    TensorType perQuery{element, {s.batch, s.heads, s.queries}};
     Call call{"attention", {in.q, in.k, in.v}, {in.q.type()}, {}};
     setAttributes(call, s);
     std::vector<double> y = reference.result();
     expectResults(call, {y}, toleranceOf(element, 1e-5));
-    call.results.push_back(logSumType);
-    expectResults(call, {y, reference.logSums}, toleranceOf(element, 1e-5));
+    call.results.insert(call.results.end(), 2, perQuery);
+    expectResults(call, {y, reference.tops, reference.totals},
+                  toleranceOf(element, 1e-5));
 
     Call gradient{"attention_grad",
-                  {in.dy, in.q, in.k, in.v, Tensor(in.q.type(), y),
-                   Tensor(logSumType, reference.logSums)},
+                  {in.dy, in.q, in.k, in.v, Tensor(perQuery, reference.tops),
+                   Tensor(perQuery, reference.totals)},
                   {in.q.type(), in.k.type(), in.v.type()},
                   {}};
     setAttributes(gradient, s);
@@ -221,12 +224,14 @@ TEST(Attention, APieceDropsWhatTheWholeDrops) {
   place(call);
   std::vector<double> expected = valuesOf(pieceOf(Tensor(in.q.type(), y)));
   expectResults(call, {expected}, toleranceOf(F64, 1e-5));
-  // The log-sum-exp of batch 1, head 1 is the last of four rows of 70.
-  std::vector<double> logSums(reference.logSums.end() - 70,
-                              reference.logSums.end());
+  // The numbers of batch 1, head 1 are the last of four rows of 70.
+  auto lastRow = [](const std::vector<double> &all) {
+    return Tensor({F64, {1, 1, 70}},
+                  std::vector<double>(all.end() - 70, all.end()));
+  };
   Call gradient{"attention_grad",
-                {pieceOf(in.dy), q, k, v, Tensor(q.type(), expected),
-                 Tensor({F64, {1, 1, 70}}, logSums)},
+                {pieceOf(in.dy), q, k, v, lastRow(reference.tops),
+                 lastRow(reference.totals)},
                 {q.type(), k.type(), v.type()},
                 {}};
   place(gradient);
@@ -258,17 +263,22 @@ TEST(Attention, QueriesThatSeeNoKeyGetZero) {
   Sizes s{1, 5, 2, 1, 1, 3, true};
   Inputs in(s, F32);
   Call call{
-      "attention", {in.q, in.k, in.v}, {in.q.type(), {F32, {1, 1, 5}}}, {}};
+      "attention",
+      {in.q, in.k, in.v},
+      {in.q.type(), {F32, {1, 1, 5}}, {F32, {1, 1, 5}}},
+      {}};
   setAttributes(call, s);
   std::vector<Tensor> results = runOk(call);
   for (int64_t i = 0; i < 9; ++i)
     EXPECT_EQ(results[0][i], 0);
   EXPECT_EQ(results[1][2], -INFINITY);
+  EXPECT_EQ(results[2][2], 0);
+  EXPECT_EQ(results[2][3], 1);
   // The first query that sees a key sees that one alone.
   for (int64_t i = 0; i < 3; ++i)
     EXPECT_EQ(float(results[0][9 + i]), float(in.v[i]));
   Call gradient{"attention_grad",
-                {in.dy, in.q, in.k, in.v, results[0], results[1]},
+                {in.dy, in.q, in.k, in.v, results[1], results[2]},
                 {in.q.type(), in.k.type(), in.v.type()},
                 {}};
   setAttributes(gradient, s);
@@ -285,11 +295,14 @@ TEST(Attention, GradientEqualsCentralDifferences) {
   Sizes s{1, 4, 6, 2, 1, 3, true, 0.25};
   Inputs in(s, F64);
   Call forward{
-      "attention", {in.q, in.k, in.v}, {in.q.type(), {F64, {1, 2, 4}}}, {}};
+      "attention",
+      {in.q, in.k, in.v},
+      {in.q.type(), {F64, {1, 2, 4}}, {F64, {1, 2, 4}}},
+      {}};
   setAttributes(forward, s);
   std::vector<Tensor> results = runOk(forward);
   Call gradient{"attention_grad",
-                {in.dy, in.q, in.k, in.v, results[0], results[1]},
+                {in.dy, in.q, in.k, in.v, results[1], results[2]},
                 {in.q.type(), in.k.type(), in.v.type()},
                 {}};
   setAttributes(gradient, s);
@@ -318,11 +331,14 @@ TEST(Attention, ThreadsChangeNoBit) {
   Sizes s{2, 100, 100, 4, 2, 16, true, 0.1};
   Inputs in(s, F32);
   Call call{
-      "attention", {in.q, in.k, in.v}, {in.q.type(), {F32, {2, 4, 100}}}, {}};
+      "attention",
+      {in.q, in.k, in.v},
+      {in.q.type(), {F32, {2, 4, 100}}, {F32, {2, 4, 100}}},
+      {}};
   setAttributes(call, s);
   std::vector<Tensor> one = runOk(call, 1);
   Call gradient{"attention_grad",
-                {in.dy, in.q, in.k, in.v, one[0], one[1]},
+                {in.dy, in.q, in.k, in.v, one[1], one[2]},
                 {in.q.type(), in.k.type(), in.v.type()},
                 {}};
   setAttributes(gradient, s);
@@ -357,15 +373,18 @@ TEST(Attention, WorkspaceHoldsNoMatrixOfScores) {
   const KernelEntry *entry = findKernel("attention"),
                     *gradient = findKernel("attention_grad");
   Tensor dummy;
-  TensorType q{F32, {1, 16384, 1, 64}}, lse{F32, {1, 1, 16384}};
+  TensorType q{F32, {1, 16384, 1, 64}}, perQuery{F32, {1, 1, 16384}};
   Attributes attributes;
   attributes.set("scale", 1.0);
   KernelSpec forward{"attention", {q, q, q}, {q}, attributes};
   KernelSpec backward{
-      "attention_grad", {q, q, q, q, q, lse}, {q, q, q}, attributes};
+      "attention_grad",
+      {q, q, q, q, perQuery, perQuery},
+      {q, q, q},
+      attributes};
   int64_t scores = int64_t(16384) * 16384 * 4;
-  EXPECT_LT(entry->workspaceBytes(forward, Target{"cpu", 1}), scores / 40);
-  EXPECT_LT(gradient->workspaceBytes(backward, Target{"cpu", 1}), scores / 40);
+  EXPECT_LT(entry->workspaceBytes(forward, Target{"cpu", 1}), scores / 32);
+  EXPECT_LT(gradient->workspaceBytes(backward, Target{"cpu", 1}), scores / 32);
 }
 
 TEST(Attention, Errors) {
@@ -395,10 +414,10 @@ TEST(Attention, Errors) {
   EXPECT_EQ(errorOf({"attention", {in.q, in.k, in.v}, {in.q.type()}, {}}),
             "kernel 'attention' expects a finite float attribute 'scale' but "
             "got none");
-  Tensor lse({F32, {1, 4, 5}});
+  Tensor good({F32, {1, 4, 4}}), bad({F32, {1, 4, 5}});
   EXPECT_EQ(errorOf(Call{
                 "attention_grad",
-                {in.q, in.q, in.k, in.v, in.q, lse},
+                {in.q, in.q, in.k, in.v, good, bad},
                 {in.q.type(), in.k.type(), in.v.type()},
                 {}}.with("scale", number(1))),
             "kernel 'attention_grad' expects tensor<1x4x4xf32> for operand 5 "

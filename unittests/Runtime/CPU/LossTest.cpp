@@ -94,30 +94,36 @@ TEST(CrossEntropy, EqualsItsDefinitionAndGradient) {
         for (int64_t i = 1; i < labels.size(); i += 3)
           labels.set(i, i % 2 ? -1 : -100);
         double sum = 0;
-        std::vector<double> logSums, dlogits;
+        std::vector<double> tops, totals, dlogits;
         for (int64_t r = 0; r < labels.size(); ++r) {
-          double total = 0;
+          double top = logits[r * classes], total = 0;
           for (int64_t c = 0; c < classes; ++c)
-            total += std::exp(logits[r * classes + c] - 100);
-          logSums.push_back(100 + std::log(total));
+            top = std::fmax(top, logits[r * classes + c]);
+          for (int64_t c = 0; c < classes; ++c)
+            total += std::exp(logits[r * classes + c] - top);
+          tops.push_back(top);
+          totals.push_back(total);
           if (labels[r] >= 0)
-            sum += logSums.back() - logits[r * classes + int64_t(labels[r])];
+            sum += top + std::log(total) -
+                   logits[r * classes + int64_t(labels[r])];
           for (int64_t c = 0; c < classes; ++c)
             dlogits.push_back(labels[r] < 0
                                   ? 0
                                   : 0.25 * (std::exp(logits[r * classes + c] -
-                                                     logSums.back()) -
+                                                     top) /
+                                                total -
                                             (c == labels[r])));
         }
         Tolerance tolerance = toleranceOf(element, 1e-5);
         tolerance.absolute *= 3 * double(labels.size());
         Call call{"cross_entropy", {logits, labels}, {{element, {}}}, {}};
         expectResults(call, {{sum}}, tolerance);
-        call.results.push_back({element, lead});
-        expectResults(call, {{sum}, logSums}, tolerance);
+        call.results.insert(call.results.end(), 2, {element, lead});
+        expectResults(call, {{sum}, tops, totals}, tolerance);
         expectResults({"cross_entropy_grad",
                        {Tensor::scalar(element, 0.25), logits, labels,
-                        Tensor({element, lead}, logSums)},
+                        Tensor({element, lead}, tops),
+                        Tensor({element, lead}, totals)},
                        {logits.type()},
                        {}},
                       {dlogits}, toleranceOf(element, 1e-5));
@@ -134,7 +140,7 @@ TEST(CrossEntropy, SpecialValuesCountWhereTheLabelDoes) {
   expectResults(call, {{NAN}}, {});
   Call gradient{"cross_entropy_grad",
                 {Tensor::scalar(F32, 1), logits, Tensor({I32, {2}}, {-1, 0}),
-                 Tensor({F32, {2}}, {NAN, 3 + std::log(2)})},
+                 Tensor({F32, {2}}, {NAN, 3}), Tensor({F32, {2}}, {NAN, 2})},
                 {logits.type()},
                 {}};
   expectResults(gradient, {{0, 0, -0.5, 0.5}}, {1e-6, 0});
@@ -148,7 +154,8 @@ TEST(CrossEntropy, LabelsOutOfRangeAreErrors) {
             "classes, but got 5 at position 2");
   EXPECT_EQ(
       errorOf({"cross_entropy_grad",
-               {Tensor::scalar(F32, 1), logits, labels, Tensor({F32, {3}})},
+               {Tensor::scalar(F32, 1), logits, labels, Tensor({F32, {3}}),
+                Tensor({F32, {3}})},
                {logits.type()},
                {}}),
       "kernel 'cross_entropy_grad' expects labels below 5, the number of "
@@ -162,11 +169,17 @@ TEST(CrossEntropy, Errors) {
       "kernel 'cross_entropy' expects tensor<3xi32> for operand 1 but got "
       "tensor<5xi32>");
   EXPECT_EQ(
-      errorOf({"cross_entropy", {logits, labels}, {{F32, {}}, {F32, {5}}}, {}}),
-      "kernel 'cross_entropy' expects tensor<3xf32> for result 1 but got "
-      "tensor<5xf32>");
+      errorOf({"cross_entropy", {logits, labels}, {{F32, {}}, {F32, {3}}}, {}}),
+      "kernel 'cross_entropy' expects 1 or 3 results but got 2");
+  EXPECT_EQ(errorOf({"cross_entropy",
+                     {logits, labels},
+                     {{F32, {}}, {F32, {3}}, {F32, {5}}},
+                     {}}),
+            "kernel 'cross_entropy' expects tensor<3xf32> for result 2 but got "
+            "tensor<5xf32>");
   EXPECT_EQ(errorOf({"cross_entropy_grad",
-                     {labels, logits, labels, Tensor({F32, {3}})},
+                     {labels, logits, labels, Tensor({F32, {3}}),
+                      Tensor({F32, {3}})},
                      {logits.type()},
                      {}}),
             "kernel 'cross_entropy_grad' expects tensor<f32> for operand 0 but "

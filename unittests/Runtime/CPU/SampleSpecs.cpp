@@ -12,7 +12,7 @@ std::vector<KernelSpec> test::validSpecs() {
   TensorType x{F32, {4, 8}}, row{F32, {8}}, lead{F32, {4}}, scalar{F32, {}},
       count{I64, {}}, flag{I1, {}};
   TensorType ids{I32, {4}}, key{I64, {2}}, place{I64, {4}},
-      q{F32, {2, 3, 4, 8}}, k{F32, {2, 5, 2, 8}}, lse{F32, {2, 4, 3}};
+      q{F32, {2, 3, 4, 8}}, k{F32, {2, 5, 2, 8}}, perQuery{F32, {2, 4, 3}};
   TensorType digits{I64, {68}}, bad{I64, {2}};
   std::vector<KernelSpec> specs;
   auto add = [&](const char *name, std::vector<TensorType> operands,
@@ -52,16 +52,16 @@ std::vector<KernelSpec> test::validSpecs() {
   add("embedding_grad", {x, ids}, {{F32, {9, 8}}});
   add("layer_norm", {x, row, row}, {x, lead, lead}, {{"eps", number(1e-5)}});
   add("layer_norm_grad", {x, x, row, lead, lead}, {x, row, row});
-  add("attention", {q, k, k, key, place}, {q, lse},
+  add("attention", {q, k, k, key, place}, {q, perQuery, perQuery},
       {{"scale", number(1)}, {"causal", integer(1)}, {"dropout", number(0.1)}});
-  add("attention_grad", {q, q, k, k, q, lse, key, place}, {q, k, k},
+  add("attention_grad", {q, q, k, k, perQuery, perQuery, key, place}, {q, k, k},
       {{"scale", number(1)}, {"dropout", number(0.1)}});
   add("origin", {}, {key}, {{"step", list({4, 0})}});
   add("random_key", {count, count}, {key});
   add("dropout", {x, key, key}, {x},
       {{"p", number(0.5)}, {"global_shape", list({8, 8})}});
-  add("cross_entropy", {x, ids}, {scalar, lead});
-  add("cross_entropy_grad", {scalar, x, ids, lead}, {x});
+  add("cross_entropy", {x, ids}, {scalar, lead, lead});
+  add("cross_entropy_grad", {scalar, x, ids, lead, lead}, {x});
   add("count_valid", {ids}, {count});
   add("divide", {scalar, count}, {scalar});
   add("reciprocal", {count}, {scalar});

@@ -101,19 +101,20 @@ template <typename T> struct TypedLoops {
   /// One row of piper.softmax and of its gradient.
   void (*softmax)(const T *x, T *y, int64_t n);
   void (*softmaxGrad)(const T *dy, const T *y, T *dx, int64_t n);
-  /// log(sum(exp(x))) of a row.
-  T (*logSumExp)(const T *x, int64_t n);
+  /// The sum of exp(x - max(x)) of a row, and that maximum.
+  T (*expSum)(const T *x, int64_t n, T *top);
   /// y[i] = factor * exp(x[i] - shift).
   void (*expScaled)(const T *x, T *y, int64_t n, T shift, T factor);
-  /// x[i] = exp(scale * x[i] - scale * max(x)), the sum of which is returned;
-  /// `*logSum` is the log of the sum of exp(scale * x).
-  T (*attentionRow)(T *x, int64_t n, T scale, T *logSum);
-  /// p[i] (scores before scaling) becomes exp(scale * p[i] - logSum);
-  /// dp[i] becomes scale * p[i] * (dp[i] - delta).
-  void (*attentionGradRow)(T *p, T *dp, int64_t n, T scale, T logSum, T delta);
-  /// The same with dropout: dp is masked first, and p masked last.
-  void (*attentionGradDropRow)(T *p, T *dp, const T *mask, int64_t n, T scale,
-                               T logSum, T delta);
+  /// x[i] = exp(scale * (x[i] - top)), the sum of which is returned; `*top` is
+  /// the x with the largest scale * x.
+  T (*attentionRow)(T *x, int64_t n, T scale, T *top);
+  /// p[i] (scores before scaling) becomes exp(scale * (p[i] - top)) * inverse;
+  /// dp[i] becomes scale * p[i] * (dp[i] - sum(p dp)).
+  void (*attentionGradRow)(T *p, T *dp, int64_t n, T scale, T top, T inverse);
+  /// The same with dropout: dp is masked first, and p masked last. The mask is
+  /// overwritten.
+  void (*attentionGradDropRow)(T *p, T *dp, T *mask, int64_t n, T scale, T top,
+                               T inverse);
   /// mask[i] = 0 where words[i] < threshold, else keep.
   void (*dropoutMask)(const uint32_t *words, uint32_t threshold, T keep,
                       T *mask, int64_t n);
