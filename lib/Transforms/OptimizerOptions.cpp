@@ -6,8 +6,7 @@
 #include "OptimizerParts.h"
 
 #include "Piper/Dialect/Numbers.h"
-
-#include "llvm/Support/Format.h"
+#include "Piper/Dialect/ProgramLocation.h"
 
 using namespace mlir;
 using namespace mlir::piper;
@@ -16,11 +15,9 @@ LogicalResult
 mlir::piper::checkOptimizerOptions(ModuleOp module,
                                    const PiperOptimizerOptions &o) {
   auto refuse = [&](StringRef option, StringRef expects, double got) {
-    // As a person would write it: 0.1 and not 1.000000e-01.
-    std::string text;
-    llvm::raw_string_ostream(text) << llvm::format("%g", got);
-    return emitProgramError(module) << "option '" << option << "' expects " << expects
-                              << " but got " << text;
+    return emitProgramError(module)
+           << "option '" << option << "' expects " << expects << " but got "
+           << numberText(got);
   };
   auto unit = [](double x) { return x >= 0 && x < 1; };
   auto finite = [](double x) { return std::isfinite(x); };
@@ -30,8 +27,8 @@ mlir::piper::checkOptimizerOptions(ModuleOp module,
            << "'";
   if (!llvm::is_contained({"constant", "linear", "cosine"}, o.schedule))
     return emitProgramError(module) << "option 'lr-schedule' expects constant, "
-                                 "linear or cosine but got '"
-                              << o.schedule << "'";
+                                       "linear or cosine but got '"
+                                    << o.schedule << "'";
   if (!finite(o.lr) || o.lr < 0)
     return refuse("lr", "a finite number of 0 or more", o.lr);
   if (!unit(o.momentum))
