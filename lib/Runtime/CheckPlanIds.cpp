@@ -67,9 +67,13 @@ Problem piper::rt::findIdProblem(const Plan &plan, int entry) {
 }
 
 Problem IdChecker::checkWithoutIds() const {
-  if (plan.programs.size() > 1)
-    return PlanProblem{0, entry, -1,
-                       "expects ids, since the plan has several programs"};
+  // An entry point of several programs may have nothing to do: it returns its
+  // inputs.
+  for (int p = 0; p < int(plan.programs.size()) && plan.programs.size() > 1;
+       ++p)
+    if (!entryOf(p).instructions.empty())
+      return PlanProblem{0, entry, -1,
+                         "expects ids, since the plan has several programs"};
   const auto &instructions = entryOf(0).instructions;
   for (int i = 0; i < int(instructions.size()); ++i) {
     if (instructions[i].id != -1)

@@ -17,8 +17,9 @@ namespace mlir::piper {
 
 class PartBuilder {
 public:
-  PartBuilder(const BodySplit &split, OpBuilder &builder)
-      : split(split), parts(split.axis.parts), builder(builder) {}
+  PartBuilder(const BodySplit &split, OpBuilder &builder, bool isFirst)
+      : split(split), parts(split.axis.parts), builder(builder),
+        isFirst(isFirst) {}
 
   void map(Value whole, Value part) { values[whole] = part; }
   void clone(Operation *op);
@@ -28,10 +29,13 @@ public:
 private:
   void setPosition(Operation *part, Operation *op, FactorSplit factor);
   Value origin(Location loc, ArrayRef<int64_t> step);
+  Value zeros(Location loc, Type type);
 
   const BodySplit &split;
   int64_t parts;
   OpBuilder &builder;
+  /// Whether it is the part that has the terms of a sum which are of no part.
+  bool isFirst;
   DenseMap<Value, Value> values;
   /// Constants already made, by the whole one.
   DenseMap<Value, SmallVector<std::pair<SplitLayout, Value>, 1>> constants;
@@ -95,6 +99,11 @@ void PartBuilder::setPosition(Operation *part, Operation *op,
                                               shape);
 }
 
+Value PartBuilder::zeros(Location loc, Type type) {
+  return ConstantOp::create(builder, loc,
+                            cast<ElementsAttr>(builder.getZeroAttr(type)));
+}
+
 void PartBuilder::clone(Operation *op) {
   if (op->hasTrait<OpTrait::ConstantLike>())
     return;
@@ -109,6 +118,10 @@ void PartBuilder::clone(Operation *op) {
     }
     operands.push_back(part(operand, layout));
   }
+  if (auto whole = split.wholeTerms.find(op);
+      !isFirst && whole != split.wholeTerms.end())
+    for (unsigned index : whole->second)
+      operands[index] = zeros(op->getLoc(), operands[index].getType());
   SmallVector<Type> types;
   for (Value result : op->getResults())
     types.push_back(split.layout(result).localType(
@@ -123,9 +136,9 @@ void PartBuilder::clone(Operation *op) {
     map(from, to);
 }
 
-SmallVector<Value> BodySplit::build(OpBuilder &builder,
-                                    ValueRange arguments) const {
-  PartBuilder part(*this, builder);
+SmallVector<Value> BodySplit::build(OpBuilder &builder, ValueRange arguments,
+                                    bool isFirst) const {
+  PartBuilder part(*this, builder, isFirst);
   func::FuncOp whole = body;
   Block &block = whole.front();
   for (auto [from, to] : llvm::zip_equal(block.getArguments(), arguments))

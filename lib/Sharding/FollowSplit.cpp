@@ -17,10 +17,6 @@
 using namespace mlir;
 using namespace mlir::piper;
 
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 const ShardingRule &BodySplit::ruleOf(Operation *op) {
   auto [found, isNew] = rules.try_emplace(op);
   if (isNew)
@@ -166,6 +162,7 @@ BodySplit::Step BodySplit::require(Operation *op, unsigned operand,
 }
 
 BodySplit::Step BodySplit::visitSplit(Operation *op, FactorSplit split) {
+  wholeTerms.erase(op);
   const ShardingRule &rule = ruleOf(op);
   splits.insert_or_assign(op, split);
   if (failed(checkPosition(op, split)))
@@ -198,8 +195,11 @@ BodySplit::Step BodySplit::visitSplit(Operation *op, FactorSplit split) {
 // Partial sums
 //===----------------------------------------------------------------------===//
 
-/// An op that is not cut and has a partial operand: linear ops pass it on.
+/// An op that is not cut and has a partial operand: linear ops pass it on. A
+/// whole value that is added to one stands for itself alone (the gradient of a
+/// value that all samples share, made of nothing that differs between them).
 BodySplit::Step BodySplit::visitPartial(Operation *op) {
+  wholeTerms.erase(op);
   SmallVector<int> partial;
   for (auto [index, operand] : llvm::enumerate(op->getOperands()))
     if (layout(operand).isPartial())
@@ -212,12 +212,8 @@ BodySplit::Step BodySplit::visitPartial(Operation *op) {
     if (!overlaps)
       continue;
     for (int operand : set)
-      if (!llvm::is_contained(partial, operand)) {
-        op->emitOpError() << "adds a value summed over '" << axis.name
-                          << "' to one that is not: operand #" << operand
-                          << " would be added once for each micro-batch";
-        return Step::Failed;
-      }
+      if (!llvm::is_contained(partial, operand))
+        wholeTerms[op].push_back(operand);
     bool changed = false;
     for (Value result : op->getResults())
       changed |= this->set(result, SplitLayout::partial());

@@ -11,10 +11,6 @@ using namespace mlir::piper;
 /// What a call accumulates must be a value of its own that can be added.
 static LogicalResult verifyAccumulated(TaskOp task, Value part, int64_t result,
                                        ValueRange returned) {
-  if (!isa<FloatType>(getElementTypeOrSelf(part)))
-    return task.emitOpError()
-           << "cannot add up result #" << result << " of type "
-           << part.getType() << ": expects floating-point elements";
   if (!part.getDefiningOp() || llvm::count(returned, part) != 1)
     return task.emitOpError()
            << "cannot add up result #" << result << ": in the body '"

@@ -70,10 +70,7 @@ makeSchedule(ModuleOp module, const Directives &directives) {
   FailureOr<std::optional<StagePlan>> plan = getStagePlan(module, directives);
   if (failed(plan))
     return failure();
-  int64_t microBatches = 1;
-  for (func::FuncOp entry : getEntryFunctions(module))
-    microBatches = std::max(microBatches, getMicroBatches(entry));
-  auto made = getSchedule(module, directives, **plan, microBatches);
+  auto made = getSchedule(module, directives, **plan, getMicroBatches(module));
   if (failed(made) || failed(checkSchedule(module, directives, **made)))
     return failure();
   return made;

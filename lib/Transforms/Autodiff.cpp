@@ -8,12 +8,14 @@
 // differentiate its
 //    body (once for each combination of gradients), call the form that saves,
 //    and append the backward task. The epilogue comes first; its gradients, the
-//    seeds of the backward, may depend on the prologue only and go there.
+//    seeds of the backward, go before the body where nothing of that makes
+//    them.
 // 3. A value with several gradients gets their sum; a parameter only at the
 //    end, in the order of the segments that use it.
 // 4. Return the gradients of the parameters.
 
 #include "Piper/Transforms/AddGradients.h"
+#include "Piper/Transforms/BodySlice.h"
 #include "Piper/Transforms/DifferentiateBody.h"
 #include "Piper/Transforms/Passes.h"
 #include "Piper/Transforms/Verify.h"
@@ -42,9 +44,12 @@ private:
   FailureOr<Derivative *> derive(TaskOp task, ArrayRef<ResultGradient> results,
                                  ArrayRef<bool> wanted);
   LogicalResult differentiate(TaskOp task);
-  LogicalResult appendBackward(TaskOp task, const Derivative &derivative,
-                               ArrayRef<Value> resultGradients);
-  LogicalResult verifySeed(TaskOp task, ValueRange operands);
+  void appendBackward(TaskOp task, const Derivative &derivative,
+                      ArrayRef<Value> resultGradients);
+  bool isLate(Value value);
+  void moveIntoBody(TaskOp task);
+  SmallVector<Value> appendSeeds(TaskOp task, const Derivative &derivative,
+                                 ArrayRef<Value> operands);
   Value sum(ArrayRef<Value> parts, TaskOp like, Operation *before);
   void returnGradients();
 
@@ -69,30 +74,6 @@ private:
 };
 
 } // namespace
-
-/// For each result of `body` the operands on which it depends through
-/// floating-point values other than stopped gradients.
-static SmallVector<BitVector> findDependences(func::FuncOp body) {
-  Block &block = body.front();
-  unsigned count = block.getNumArguments();
-  DenseMap<Value, BitVector> depends;
-  for (BlockArgument argument : block.getArguments()) {
-    BitVector own(count);
-    if (isFloat(argument))
-      own.set(argument.getArgNumber());
-    depends[argument] = own;
-  }
-  for (Operation &op : block.without_terminator()) {
-    BitVector all(count);
-    if (!isa<StopGradientOp>(op))
-      for (Value operand : op.getOperands())
-        all |= depends[operand];
-    for (Value result : op.getResults())
-      depends[result] = isFloat(result) ? all : BitVector(count);
-  }
-  return llvm::map_to_vector(block.getTerminator()->getOperands(),
-                             [&](Value value) { return depends[value]; });
-}
 
 const SmallVector<BitVector> &Differentiator::dependences(func::FuncOp body) {
   auto [found, isNew] = dependencesOf.try_emplace(body.getSymName());
@@ -172,28 +153,72 @@ FailureOr<Derivative *> Differentiator::derive(TaskOp task,
   return &found->second;
 }
 
-/// A seed may depend on what is known before the body.
-LogicalResult Differentiator::verifySeed(TaskOp task, ValueRange operands) {
-  for (Value operand : operands) {
-    auto definition = operand.getDefiningOp<TaskOp>();
-    if (!definition || (definition.getPass() == PassKind::Once &&
-                        definition->isBeforeInBlock(beforeBody)))
-      continue;
-    InFlightDiagnostic diagnostic =
-        task.emitOpError()
-        << "expects the loss to be linear in what is summed over the batch, so "
-           "that "
-           "the batch can be split, but its gradient depends on such a sum";
-    diagnostic.attachNote(definition.getLoc())
-        << "the sum is made by the task that begins here";
-    return diagnostic;
-  }
-  return success();
+/// Whether the body or what follows it makes a value.
+bool Differentiator::isLate(Value value) {
+  auto definition = value.getDefiningOp<TaskOp>();
+  return definition && !(definition.getPass() == PassKind::Once &&
+                         definition->isBeforeInBlock(beforeBody));
 }
 
-LogicalResult Differentiator::appendBackward(TaskOp task,
-                                             const Derivative &derivative,
-                                             ArrayRef<Value> resultGradients) {
+/// Where the gradients of the epilogue are not linear in the sums over the
+/// batch, it is a part of the body: its backward runs behind its forward. Such
+/// a batch cannot be split (TaskLayouts.cpp).
+void Differentiator::moveIntoBody(TaskOp task) {
+  TaskOp last;
+  for (auto other : block.getOps<TaskOp>())
+    if (other.getPass() == PassKind::F)
+      last = other;
+  task.setPass(PassKind::F);
+  task.setTagsAttr(last.getTagsAttr());
+  task.setSegment(last.getSegment());
+  beforeEpilogue = task->getNextNode();
+}
+
+/// The backward of the epilogue. Gradients that depend on nothing of the body,
+/// the seeds of its backward, come before it. Of the others, those of
+/// parameters wait for the end; those of values of the body stand in it.
+SmallVector<Value> Differentiator::appendSeeds(TaskOp task,
+                                               const Derivative &derivative,
+                                               ArrayRef<Value> operands) {
+  func::FuncOp body = derivative.backward;
+  llvm::BitVector isOfBody(body.getNumResults());
+  for (auto [operand, gradient] :
+       llvm::zip_equal(task.getInputs(), derivative.gradients))
+    if (gradient.kind == Derivative::Gradient::BackwardResult &&
+        operand.getDefiningOp())
+      isOfBody.set(gradient.index);
+  SmallVector<unsigned> seeds, inBody, atEnd;
+  for (unsigned i = 0; i < body.getNumResults(); ++i) {
+    bool waits = llvm::any_of(sliceOperands(body, i), [&](unsigned operand) {
+      return isLate(operands[operand]);
+    });
+    (!waits ? seeds : isOfBody[i] ? inBody : atEnd).push_back(i);
+  }
+  if (!inBody.empty())
+    moveIntoBody(task);
+  SmallVector<Value> made(body.getNumResults());
+  for (auto [results, before, pass] :
+       {std::tuple(&seeds, beforeBody, PassKind::Once),
+        std::tuple(&inBody, beforeEpilogue, PassKind::B),
+        std::tuple(&atEnd, terminator, PassKind::Once)}) {
+    if (results->empty())
+      continue;
+    BodyPart part = sliceBody(bodies, body, *results, body.getSymName());
+    SmallVector<Value> own = llvm::map_to_vector(
+        part.operands, [&](unsigned index) { return operands[index]; });
+    OpBuilder builder(before);
+    TaskOp backward = createTask(builder, task.getLoc(), part.body, own, pass,
+                                 task.getTagsAttr(), task.getSalt());
+    if (pass == PassKind::B)
+      backward.setSegment(task.getSegment());
+    for (auto [index, result] : llvm::zip_equal(*results, backward.getOuts()))
+      made[index] = result;
+  }
+  return made;
+}
+
+void Differentiator::appendBackward(TaskOp task, const Derivative &derivative,
+                                    ArrayRef<Value> resultGradients) {
   SmallVector<Value> operands;
   for (const Derivative::Source &source : derivative.operands)
     operands.push_back(source.kind == Derivative::Source::ResultGradient
@@ -201,25 +226,24 @@ LogicalResult Differentiator::appendBackward(TaskOp task,
                        : source.kind == Derivative::Source::Operand
                            ? task.getInputs()[source.index]
                            : task.getOuts()[source.index]);
-  bool isSeed = task.getPass() == PassKind::Once;
-  if (isSeed && failed(verifySeed(task, operands)))
-    return failure();
-  TaskOp backward;
-  if (derivative.backward) {
-    OpBuilder builder(isSeed ? beforeBody : beforeEpilogue);
-    backward = createTask(builder, task.getLoc(), derivative.backward, operands,
-                          isSeed ? PassKind::Once : PassKind::B,
-                          task.getTagsAttr(), task.getSalt());
+  SmallVector<Value> made;
+  if (derivative.backward && task.getPass() == PassKind::Once) {
+    made = appendSeeds(task, derivative, operands);
+  } else if (derivative.backward) {
+    OpBuilder builder(beforeEpilogue);
+    TaskOp backward =
+        createTask(builder, task.getLoc(), derivative.backward, operands,
+                   PassKind::B, task.getTagsAttr(), task.getSalt());
     backward.setSegment(task.getSegment());
+    llvm::append_range(made, backward.getOuts());
   }
   for (auto [operand, gradient] :
        llvm::zip_equal(task.getInputs(), derivative.gradients)) {
     if (gradient.kind == Derivative::Gradient::BackwardResult)
-      gradients[operand].push_back(backward.getResult(gradient.index));
+      gradients[operand].push_back(made[gradient.index]);
     if (gradient.kind == Derivative::Gradient::ResultGradient)
       gradients[operand].push_back(resultGradients[gradient.index]);
   }
-  return success();
 }
 
 LogicalResult Differentiator::differentiate(TaskOp task) {
@@ -259,7 +283,8 @@ LogicalResult Differentiator::differentiate(TaskOp task) {
   if (beforeEpilogue == task)
     beforeEpilogue = forward;
   task.erase();
-  return appendBackward(forward, **derivative, resultGradients);
+  appendBackward(forward, **derivative, resultGradients);
+  return success();
 }
 
 void Differentiator::returnGradients() {

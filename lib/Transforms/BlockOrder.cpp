@@ -3,7 +3,8 @@
 //
 // The order of a whole step, from an order of its tasks.
 //
-// 1. Sort the other ops: before the body, after it, or a transfer within it.
+// 1. Sort the other ops: before the body, after it (updates always are), or a
+//    transfer within it.
 // 2. Relink `into` chains along the tasks, so that a sum has its last task.
 // 3. Give each transfer of the body its anchor, the task that it stands behind,
 //    and lay out all ops in one list.
@@ -31,7 +32,7 @@ struct Anchored {
 class BlockOrder {
 public:
   BlockOrder(func::FuncOp entry, const TaskOrder &order, int64_t prefetch)
-      : block(entry.front()), order(order), prefetch(prefetch) {}
+      : entry(entry), block(entry.front()), order(order), prefetch(prefetch) {}
   LogicalResult run();
 
 private:
@@ -46,6 +47,7 @@ private:
   std::vector<Operation *> layOut() const;
   LogicalResult verify(ArrayRef<Operation *> ops) const;
 
+  func::FuncOp entry;
   Block &block;
   const TaskOrder &order;
   int64_t prefetch;
@@ -70,9 +72,24 @@ void BlockOrder::numberActions() {
   }
 }
 
+/// The ops that make next values of the state, which take the memory of the
+/// present ones: every reader of these comes before them, whether or not a
+/// value says so.
+static DenseSet<Operation *> findUpdates(func::FuncOp entry) {
+  DenseSet<Operation *> updates;
+  for (auto [index, value] :
+       llvm::enumerate(entry.front().getTerminator()->getOperands()))
+    if (Operation *op = value.getDefiningOp();
+        op &&
+        entry.getResultAttr(index, PiperDialect::NextAttrHelper::getNameStr()))
+      updates.insert(op);
+  return updates;
+}
+
 /// A transfer belongs to the body if a task of the body makes its value.
 void BlockOrder::sortOps() {
   DenseSet<Operation *> late;
+  const DenseSet<Operation *> updates = findUpdates(entry);
   for (Operation &op : block.without_terminator()) {
     if (positionOf.contains(&op))
       continue;
@@ -80,7 +97,7 @@ void BlockOrder::sortOps() {
       views.push_back(&op);
       continue;
     }
-    bool ofBody = false, isLate = false;
+    bool ofBody = false, isLate = updates.contains(&op);
     for (Value operand : op.getOperands()) {
       Operation *producer = operand.getDefiningOp();
       ofBody |=

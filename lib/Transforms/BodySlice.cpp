@@ -4,7 +4,9 @@
 // Parts of a body, and tasks that call them.
 
 #include "Piper/Transforms/BodySlice.h"
+#include "Piper/Transforms/AddGradients.h"
 
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -37,6 +39,65 @@ SmallVector<BlockArgument> mlir::piper::findArguments(Block &block,
   return llvm::filter_to_vector(
       block.getArguments(),
       [&](BlockArgument argument) { return used.contains(argument); });
+}
+
+namespace {
+/// What some results of a body need.
+struct Slice {
+  Slice(func::FuncOp body, ArrayRef<unsigned> results) {
+    Block &block = body.front();
+    for (unsigned index : results)
+      values.push_back(block.getTerminator()->getOperand(index));
+    ops = findSlice(block, values);
+    arguments = findArguments(block, ops, values);
+    for (BlockArgument argument : arguments)
+      part.operands.push_back(argument.getArgNumber());
+  }
+  SmallVector<Value> values;
+  SmallVector<Operation *> ops;
+  SmallVector<BlockArgument> arguments;
+  BodyPart part;
+};
+} // namespace
+
+SmallVector<unsigned> mlir::piper::sliceOperands(func::FuncOp body,
+                                                 ArrayRef<unsigned> results) {
+  return Slice(body, results).part.operands;
+}
+
+BodyPart mlir::piper::sliceBody(BodyTable &bodies, func::FuncOp body,
+                                ArrayRef<unsigned> results, StringRef name) {
+  if (results.size() == body.getNumResults())
+    return {body,
+            llvm::to_vector(llvm::seq<unsigned>(0, body.getNumArguments()))};
+  Slice slice(body, results);
+  slice.part.body = bodies.clone(
+      name, slice.ops,
+      SmallVector<Value>(slice.arguments.begin(), slice.arguments.end()),
+      slice.values);
+  return slice.part;
+}
+
+SmallVector<BitVector> mlir::piper::findDependences(func::FuncOp body) {
+  Block &block = body.front();
+  unsigned count = block.getNumArguments();
+  DenseMap<Value, BitVector> depends;
+  for (BlockArgument argument : block.getArguments()) {
+    BitVector own(count);
+    if (isFloat(argument))
+      own.set(argument.getArgNumber());
+    depends[argument] = own;
+  }
+  for (Operation &op : block.without_terminator()) {
+    BitVector all(count);
+    if (!isa<StopGradientOp>(op))
+      for (Value operand : op.getOperands())
+        all |= depends[operand];
+    for (Value result : op.getResults())
+      depends[result] = isFloat(result) ? all : BitVector(count);
+  }
+  return llvm::map_to_vector(block.getTerminator()->getOperands(),
+                             [&](Value value) { return depends[value]; });
 }
 
 std::string mlir::piper::deriveName(StringRef name, StringRef suffix,

@@ -134,3 +134,24 @@ SmallVector<func::FuncOp> mlir::piper::getEntryFunctions(ModuleOp module) {
       entries.push_back(function);
   return entries;
 }
+
+int64_t mlir::piper::getMicroBatches(func::FuncOp entry) {
+  int64_t count = 1;
+  for (auto task : entry.getOps<TaskOp>())
+    count = std::max(count, task.getMb() + 1);
+  return count;
+}
+
+int64_t mlir::piper::getMicroBatches(ModuleOp module) {
+  int64_t count = 1;
+  for (func::FuncOp entry : getEntryFunctions(module)) {
+    count = std::max(count, getMicroBatches(entry));
+    for (auto [index, type] : llvm::enumerate(entry.getArgumentTypes())) {
+      auto input = entry.getArgAttrOfType<InputAttr>(
+          index, PiperDialect::InputAttrHelper::getNameStr());
+      if (input && input.getSplit() >= 0)
+        count = std::max(count, cast<RankedTensorType>(type).getDimSize(0));
+    }
+  }
+  return count;
+}

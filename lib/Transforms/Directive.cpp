@@ -381,10 +381,3 @@ FailureOr<Directives> mlir::piper::readDirectives(ModuleOp module) {
     return failure();
   return directives;
 }
-
-int64_t mlir::piper::getMicroBatches(func::FuncOp entry) {
-  int64_t count = 1;
-  for (auto task : entry.getOps<TaskOp>())
-    count = std::max(count, task.getMb() + 1);
-  return count;
-}

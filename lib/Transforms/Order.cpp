@@ -29,11 +29,16 @@ namespace {
 /// filters as tasks.
 class TaskIndex {
 public:
-  TaskIndex(const BodyTasks &body, std::string microBatchTag);
+  TaskIndex(func::FuncOp entry, const BodyTasks &body,
+            std::string microBatchTag);
 
   /// Numbers of the tasks that a filter matches, ascending. Recomputation goes
   /// with its backward and cannot be named.
   std::vector<int64_t> match(const Filter &filter) const;
+  /// Whether a filter names a half of a backward that is all in the other one:
+  /// a first stage has no gradient of its input, one without trained parameters
+  /// none of these.
+  bool isEmptyHalf(const Filter &filter) const;
   /// Why a filter matches nothing: "'MB' goes from 0 to 3".
   std::string explainNoMatch(const Filter &filter) const;
 
@@ -45,6 +50,9 @@ private:
   std::optional<int64_t> indexIn(const Filter &filter, StringRef name) const;
   std::optional<int64_t> valueOf(TaskOp task, StringRef name) const;
 
+  std::optional<std::string> explainOnce(const Filter &filter) const;
+
+  func::FuncOp entry;
   const BodyTasks &body;
   std::string microBatchTag;
   std::map<std::pair<int64_t, int64_t>, std::vector<int64_t>> byPlace;
@@ -66,8 +74,9 @@ struct NamedTasks {
 
 constexpr StringRef kStage = "STAGE", kSegment = "SEGMENT";
 
-TaskIndex::TaskIndex(const BodyTasks &body, std::string microBatchTag)
-    : body(body), microBatchTag(std::move(microBatchTag)) {
+TaskIndex::TaskIndex(func::FuncOp entry, const BodyTasks &body,
+                     std::string microBatchTag)
+    : entry(entry), body(body), microBatchTag(std::move(microBatchTag)) {
   for (TaskOp task : body.tasks()) {
     auto number = static_cast<int64_t>(all.size());
     byPlace[{task.getStage(), task.getMb()}].push_back(number);
@@ -119,7 +128,37 @@ std::optional<int64_t> TaskIndex::valueOf(TaskOp task, StringRef name) const {
   return index < 0 ? std::nullopt : std::optional<int64_t>(index);
 }
 
+bool TaskIndex::isEmptyHalf(const Filter &filter) const {
+  Filter other = filter;
+  bool isHalf = false;
+  for (auto &[term, value] : other.terms) {
+    auto *pass = value ? std::get_if<std::string>(&*value) : nullptr;
+    if (term != "PASS" || !pass || (*pass != "BI" && *pass != "BW"))
+      continue;
+    isHalf = true;
+    *pass = *pass == "BI" ? "BW" : "BI";
+  }
+  return isHalf && !match(other).empty();
+}
+
+/// What the filter means but for its micro-batch may run once in a step.
+std::optional<std::string> TaskIndex::explainOnce(const Filter &filter) const {
+  Filter rest;
+  for (const auto &term : filter.terms)
+    if (term.first != microBatchTag)
+      rest.terms.push_back(term);
+  for (auto task : func::FuncOp(entry).getOps<TaskOp>())
+    if (task.getSegment() >= 0 && !body.contains(task) &&
+        rest.matches(task, microBatchTag))
+      return "the tasks of " + rest.text() +
+             " run once in a step, not for each micro-batch, and have no place "
+             "in an order";
+  return std::nullopt;
+}
+
 std::string TaskIndex::explainNoMatch(const Filter &filter) const {
+  if (std::optional<std::string> once = explainOnce(filter))
+    return *once;
   for (const auto &term : filter.terms) {
     Filter alone;
     alone.terms.push_back(term);
@@ -154,7 +193,8 @@ public:
              TaskCostTable &costs)
       : entry(entry), directives(directives),
         origins(entry->getParentOfType<ModuleOp>()), body(entry),
-        index(body, directives.microBatchTag()), graph(entry, body, costs) {}
+        index(entry, body, directives.microBatchTag()),
+        graph(entry, body, costs) {}
   LogicalResult run();
 
 private:
@@ -185,7 +225,8 @@ FailureOr<NamedTasks> EntryOrder::findTasks(const OrderDirective &directive) {
     named.groups.emplace_back();
     for (const Filter &filter : filters) {
       std::vector<int64_t> tasks = index.match(filter);
-      if (tasks.empty() && entry.getSymName() == "train")
+      if (tasks.empty() && entry.getSymName() == "train" &&
+          !index.isEmptyHalf(filter))
         return error(directive)
                << "filter " << filter.text() << " of group " << number + 1
                << " matches no task: " << index.explainNoMatch(filter);

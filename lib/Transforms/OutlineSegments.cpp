@@ -3,13 +3,15 @@
 //
 // Groups runs of ops with equal tags into tasks.
 //
-// 1. Follow the batch dimension from the inputs, and what depends on
-// parameters.
+// 1. Drop what no result needs. Follow the batch dimension from the inputs, and
+// what depends on parameters.
 // 2. Sort ops into prologue, body and epilogue by what they depend on.
 // 3. Cut the body into runs of equal tags; ops of parameters alone that others
 // read stand apart.
 // 4. Replace each group by a task whose body is a function; constants are
 //    cloned into each group that uses them.
+
+#include "SegmentOps.h"
 
 #include "Piper/Transforms/BatchDims.h"
 #include "Piper/Transforms/Passes.h"
@@ -52,9 +54,12 @@ private:
   Segment takeOutSingle(Segment &segment);
   void formSegments();
   void replace(Segment &segment, int64_t ordinal);
-  bool isPrologue(Operation *op) const {
+  /// Whether an op takes values of the body where the body makes them; the
+  /// prologue makes its own.
+  bool readsBody(Operation *op) const {
     auto found = parts.find(op);
-    return found != parts.end() && found->second == Part::Prologue;
+    return found == parts.end() || inBody.contains(op) ||
+           (found->second != Part::Prologue && found->second != Part::Body);
   }
   Value copy(Value parameter, OpBuilder &builder);
   void finish();
@@ -67,6 +72,8 @@ private:
   /// batch in the body, and what depends on them.
   DenseSet<Value> ofParameters, ofBody;
   DenseMap<Operation *, Part> parts;
+  /// Ops of the body that more than the prologue needs.
+  DenseSet<Operation *> inBody;
   SmallVector<Segment> segments;
   int64_t bodySegments = 0;
   /// Old values to the results of the new tasks.
@@ -133,6 +140,11 @@ void Outliner::classifyAll() {
           return found != parts.end() && found->second == Part::Body;
         }))
       parts[&op] = Part::Body;
+  for (Operation &op : llvm::reverse(block.without_terminator()))
+    if (parts[&op] == Part::Body &&
+        llvm::any_of(op.getUsers(),
+                     [&](Operation *user) { return readsBody(user); }))
+      inBody.insert(&op);
 }
 
 /// The tag `name`, or "layerN" from the tag `layer`, or "segment".
@@ -168,7 +180,7 @@ Segment Outliner::takeOutSingle(Segment &segment) {
       continue;
     if (llvm::any_of(op->getUsers(), [&](Operation *user) {
           return taken.contains(user) ||
-                 (!inside.contains(user) && !isPrologue(user));
+                 (!inside.contains(user) && readsBody(user));
         }))
       taken.insert(op);
   }
@@ -211,7 +223,7 @@ void Outliner::formSegments() {
       keys.push_back({{&op}, {}, PassKind::Once, "random_key"});
     if (parts[&op] == Part::Epilogue)
       epilogue.ops.push_back(&op);
-    if (parts[&op] != Part::Body)
+    if (!inBody.contains(&op))
       continue;
     auto own =
         op.getAttrOfType<TagsAttr>(PiperDialect::TagsAttrHelper::getNameStr());
@@ -263,12 +275,14 @@ void Outliner::replace(Segment &segment, int64_t ordinal) {
     }
   SmallVector<Value> outputs;
   for (Operation *op : segment.ops) {
-    // A body op that the prologue computes for itself has its users elsewhere.
-    bool copied = segment.pass == PassKind::Once && parts[op] == Part::Body;
+    // A body op that the prologue computes for itself has its users elsewhere;
+    // one that it reads it has, as the body has it.
+    bool isOnce = segment.pass == PassKind::Once;
+    bool copied = isOnce && parts[op] == Part::Body;
     for (Value result : op->getResults())
       if (!copied && llvm::any_of(result.getUsers(), [&](Operation *user) {
-            return !inside.contains(user) &&
-                   !(segment.pass == PassKind::F && isPrologue(user));
+            return isOnce ? !inside.contains(user) || inBody.contains(user)
+                          : !inside.contains(user) && readsBody(user);
           }))
         outputs.push_back(result);
   }
@@ -343,34 +357,12 @@ void Outliner::finish() {
   terminator->insertOperands(index, count);
 }
 
-/// Random ops of one segment are told apart by their index alone.
-static LogicalResult verifyIndices(const Segment &segment) {
-  llvm::SmallDenseMap<int64_t, Operation *> known;
-  for (Operation *op : segment.ops) {
-    auto dropout = dyn_cast<DropoutOp>(op);
-    auto attention = dyn_cast<AttentionOp>(op);
-    if (!dropout && !(attention && attention.getKey()))
-      continue;
-    int64_t index = dropout ? dropout.getIndex() : attention.getIndex();
-    auto [found, isNew] = known.try_emplace(index, op);
-    if (isNew)
-      continue;
-    InFlightDiagnostic diagnostic =
-        op->emitOpError() << "expects an index of its own among the random ops "
-                             "of its segment but got "
-                          << index << " again";
-    diagnostic.attachNote(found->second->getLoc()) << "this op has it too";
-    return diagnostic;
-  }
-  return success();
-}
-
 LogicalResult Outliner::run() {
   followParameters();
   classifyAll();
   formSegments();
   for (const Segment &segment : segments)
-    if (failed(verifyIndices(segment)))
+    if (failed(verifyRandomIndices(segment.ops)))
       return failure();
   for (auto [ordinal, segment] : llvm::enumerate(segments))
     replace(segment, ordinal);
@@ -388,9 +380,11 @@ class PiperOutlineSegmentsPass
         failed(verifyModel(module)))
       return signalPassFailure();
     BodyTable bodies(module);
-    for (func::FuncOp entry : getEntryFunctions(module))
+    for (func::FuncOp entry : getEntryFunctions(module)) {
+      dropDeadOps(entry);
       if (failed(Outliner(entry, bodies).run()))
         return signalPassFailure();
+    }
     setLevel(module, Level::DAG);
   }
 };

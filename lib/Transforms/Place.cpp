@@ -71,9 +71,7 @@ BodyKind ModulePlacement::kindOf(TaskOp task) {
 /// Tasks are placed as they are: a directive that makes others of them has to
 /// be executed before.
 static LogicalResult verifySplit(ModuleOp module, const SplitDirective &split) {
-  int64_t count = 1;
-  for (func::FuncOp entry : getEntryFunctions(module))
-    count = std::max(count, getMicroBatches(entry));
+  int64_t count = getMicroBatches(module);
   if (count == split.microBatches)
     return success();
   Origins origins(module);

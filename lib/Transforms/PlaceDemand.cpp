@@ -113,7 +113,9 @@ CoordinateSets::Set EntryPlacer::stageSet(TaskOp task) {
 
 LogicalResult EntryPlacer::placeBody() {
   int64_t microBatches = getMicroBatches(entry);
-  if (hasCopies && microBatches % 2 != 0)
+  // Of an odd number, which evaluation may have, the first copies have more.
+  int64_t firstHalf = (microBatches + 1) / 2;
+  if (hasCopies && microBatches % 2 != 0 && entry.getSymName() == "train")
     return entry.emitOpError()
            << "expects an even number of micro-batches for two copies of each "
               "stage but got "
@@ -125,7 +127,7 @@ LogicalResult EntryPlacer::placeBody() {
       continue;
     // The chains of two-way schedules: the second half runs through the second
     // copies.
-    task.setCopy(hasCopies && task.getMb() >= microBatches / 2 ? 1 : 0);
+    task.setCopy(hasCopies && task.getMb() >= firstHalf ? 1 : 0);
     Set on = stageSet(task);
     if (!isPinned(task))
       steps[task] = {Kind::Stage, plan.devices[task.getStage()][0], on};

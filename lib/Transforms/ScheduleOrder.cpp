@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // 1. Make the total order of the actions by simulation. Without a backward,
-//    the forwards of each coordinate in the schedule's order.
+//    the forwards of each coordinate in the schedule's order, of as many
+//    micro-batches of each chain as the body has.
 // 2. Give each action its tasks.
 // 3. Lay them out; those of a pair alternate.
 
@@ -49,7 +50,40 @@ orderAll(func::FuncOp entry, const schedule::Schedule &given,
   return order;
 }
 
-/// Runs the forwards alone on a clock; sorted by start.
+/// The forwards of a schedule, for a body of other micro-batches: evaluation
+/// may have fewer than training, and each copy of the stages has its own. Those
+/// of one chain take the places of its first ones in the schedule.
+static schedule::Schedule keepForwards(const schedule::Schedule &given,
+                                       const BodyTasks &body) {
+  schedule::Schedule kept = given;
+  kept.M = static_cast<int>(body.microBatches());
+  kept.mbChain.assign(kept.M, 0);
+  for (TaskOp task : body.tasks())
+    if (task.getMb() >= 0 && size_t(task.getCopy()) < given.chains.size())
+      kept.mbChain[task.getMb()] = static_cast<int>(task.getCopy());
+  // By chain, the next micro-batch of the body.
+  std::vector<std::vector<int>> ofChain(given.chains.size());
+  for (int mb = 0; mb < kept.M; ++mb)
+    ofChain[kept.mbChain[mb]].push_back(mb);
+  std::vector<int> numberOf(given.M, -1);
+  std::vector<size_t> next(given.chains.size(), 0);
+  for (int mb = 0; mb < given.M; ++mb) {
+    int chain = given.chainOf(mb);
+    if (next[chain] < ofChain[chain].size())
+      numberOf[mb] = ofChain[chain][next[chain]++];
+  }
+  for (std::vector<Action> &rank : kept.ranks) {
+    std::vector<Action> forwards;
+    for (const Action &action : rank)
+      if (hasForward(action) && numberOf[action.microBatch] >= 0)
+        forwards.push_back(
+            Action::forward(action.stage, numberOf[action.microBatch]));
+    rank = std::move(forwards);
+  }
+  return kept;
+}
+
+/// Runs forwards alone on a clock; sorted by start.
 static std::vector<ActionRef> orderForwards(const schedule::Schedule &given,
                                             const schedule::StageCosts &costs) {
   std::vector<int> before(given.numStages(), -1);
@@ -63,8 +97,6 @@ static std::vector<ActionRef> orderForwards(const schedule::Schedule &given,
   // One action of a coordinate, unless it waits for another coordinate.
   auto runNext = [&](int rank) {
     const std::vector<Action> &list = given.ranks[rank];
-    while (next[rank] < list.size() && !hasForward(list[next[rank]]))
-      ++next[rank];
     if (next[rank] == list.size())
       return false;
     const Action &action = list[next[rank]];
@@ -160,10 +192,14 @@ struct ActionTasks {
 
 FailureOr<TaskOrder>
 mlir::piper::orderBySchedule(func::FuncOp entry, const BodyTasks &body,
-                             const schedule::Schedule &given,
+                             const schedule::Schedule &whole,
                              const schedule::Costs &costs) {
   FailureOr<std::vector<ActionRef>> actions = std::vector<ActionRef>();
-  if (body.isForwardOnly()) {
+  std::optional<schedule::Schedule> forwards;
+  if (body.isForwardOnly())
+    forwards = keepForwards(whole, body);
+  const schedule::Schedule &given = forwards ? *forwards : whole;
+  if (forwards) {
     auto perStage = schedule::stageCosts(given, costs);
     if (!perStage)
       return entry.emitOpError() << perStage.error();

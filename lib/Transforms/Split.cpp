@@ -144,7 +144,7 @@ void EntrySplitter::writeSingle(TaskSplit &split) {
     dims.push_back(splitDim(operand));
   }
   func::FuncOp body =
-      bodies.ofInputs(bodies.part(*split.variant), dims, axis.parts);
+      bodies.ofInputs(bodies.part(*split.variant, true), dims, axis.parts);
   TaskOp task = call(split.task, body, operands, {}, -1);
   for (auto [index, result] : llvm::enumerate(split.task.getOuts()))
     written[result] = {task.getResult(split.variant->position[index])};
@@ -162,8 +162,8 @@ void EntrySplitter::writePart(TaskSplit &split, int64_t microBatch) {
       if (variant.results[index].isPartial())
         into[variant.position[index] - first] = written[result].back();
   }
-  TaskOp task =
-      call(split.task, bodies.part(variant), operands, into, microBatch);
+  TaskOp task = call(split.task, bodies.part(variant, microBatch == 0),
+                     operands, into, microBatch);
   for (auto [index, result] : llvm::enumerate(split.task.getOuts()))
     written[result].push_back(task.getResult(variant.position[index]));
 }

@@ -39,14 +39,13 @@ using StageMicroBatch = std::pair<int64_t, int64_t>;
 /// What the schedule of the module runs in halves. The second copies of stages
 /// come after all first ones in a schedule; the micro-batch tells the copy.
 static FailureOr<std::set<StageMicroBatch>>
-findScheduled(ModuleOp module, func::FuncOp train,
-              const Directives &directives) {
+findScheduled(ModuleOp module, const Directives &directives) {
   std::set<StageMicroBatch> halves;
   FailureOr<std::optional<StagePlan>> placed = getStagePlan(module, directives);
   if (failed(placed))
     return failure();
   StagePlan plan = placed->value_or(StagePlan());
-  auto made = getSchedule(module, directives, plan, getMicroBatches(train));
+  auto made = getSchedule(module, directives, plan, getMicroBatches(module));
   if (failed(made))
     return failure();
   if (!*made)
@@ -91,7 +90,7 @@ static FailureOr<SmallVector<TaskOp>> findTasks(ModuleOp module,
   FailureOr<Directives> directives = readDirectives(module);
   if (failed(directives))
     return failure();
-  auto scheduled = findScheduled(module, train, *directives);
+  auto scheduled = findScheduled(module, *directives);
   if (failed(scheduled))
     return failure();
   SmallVector<Filter> ordered = findOrdered(*directives);

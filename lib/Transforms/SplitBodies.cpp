@@ -30,7 +30,7 @@ static std::string keyOf(TaskOp task, const SplitAxis &axis,
 }
 
 /// Chooses the order of the results.
-LogicalResult SplitBodies::arrange(TaskOp task, SplitVariant &variant) {
+void SplitBodies::arrange(SplitVariant &variant) {
   ValueRange returned = variant.whole.front().getTerminator()->getOperands();
   variant.position.resize(returned.size());
   DenseMap<Value, unsigned> accumulated;
@@ -43,16 +43,11 @@ LogicalResult SplitBodies::arrange(TaskOp task, SplitVariant &variant) {
         variant.position[index] = known->second;
         continue;
       }
-      if (isPartial && !isa<FloatType>(getElementTypeOrSelf(value)))
-        return task.emitOpError()
-               << "adds up result #" << index << " of type " << value.getType()
-               << " over micro-batches: expects floating-point elements";
       if (isPartial)
         accumulated[value] = variant.numResults;
       variant.numAccumulated += isPartial;
       variant.position[index] = variant.numResults++;
     }
-  return success();
 }
 
 LogicalResult SplitBodies::follow(TaskOp task, const SplitAxis &axis,
@@ -70,8 +65,7 @@ LogicalResult SplitBodies::follow(TaskOp task, const SplitAxis &axis,
       return success();
     for (unsigned i = 0; i < wanted.size(); ++i)
       made->results.push_back(made->split.resultLayout(i));
-    if (failed(arrange(task, *made)))
-      return failure();
+    arrange(*made);
     auto isCut = [](const SplitLayout &layout) { return !layout.isWhole(); };
     made->isCut =
         llvm::any_of(operands, isCut) || llvm::any_of(made->results, isCut);
@@ -81,24 +75,33 @@ LogicalResult SplitBodies::follow(TaskOp task, const SplitAxis &axis,
   return success();
 }
 
-func::FuncOp SplitBodies::part(SplitVariant &variant) {
-  if (!variant.isCut)
-    return variant.whole;
-  if (variant.part)
-    return variant.part;
+func::FuncOp SplitBodies::buildPart(SplitVariant &variant, bool isFirst) {
   func::FuncOp whole = variant.whole;
-  variant.part = bodies.build(
+  func::FuncOp part = bodies.build(
       whole.getSymName(), whole.getLoc(), variant.split.operandTypes(),
       [&](OpBuilder &builder, ValueRange arguments) {
-        SmallVector<Value> made = variant.split.build(builder, arguments);
+        SmallVector<Value> made =
+            variant.split.build(builder, arguments, isFirst);
         SmallVector<Value> ordered(variant.numResults);
         for (auto [index, value] : llvm::enumerate(made))
           ordered[variant.position[index]] = value;
         return ordered;
       },
       /*share=*/false);
-  names.push_back({variant.part, whole.getSymName().str()});
-  return variant.part;
+  names.push_back({part, whole.getSymName().str()});
+  return part;
+}
+
+func::FuncOp SplitBodies::part(SplitVariant &variant, bool isFirst) {
+  if (!variant.isCut)
+    return variant.whole;
+  if (!variant.first)
+    variant.first = buildPart(variant, /*isFirst=*/true);
+  if (!variant.later)
+    variant.later = variant.split.hasWholeTerms()
+                        ? buildPart(variant, /*isFirst=*/false)
+                        : variant.first;
+  return isFirst ? variant.first : variant.later;
 }
 
 //===----------------------------------------------------------------------===//

@@ -20,8 +20,9 @@ struct SplitVariant {
       : whole(whole), split(whole, axis) {}
 
   func::FuncOp whole;
-  /// The function of one part, once it is built.
-  func::FuncOp part;
+  /// The function of the first part and that of every other, once they are
+  /// built: one function in nearly all cases.
+  func::FuncOp first, later;
   BodySplit split;
   SmallVector<SplitLayout> results;
   /// Where each result of `whole` is among those of the part: what is
@@ -44,8 +45,8 @@ public:
                        ArrayRef<SplitLayout> wanted, SplitVariant *&variant,
                        std::optional<BodySplit::Demand> &demand);
 
-  /// The function of one part, with its results in the order of `position`.
-  func::FuncOp part(SplitVariant &variant);
+  /// The function of a part, with its results in the order of `position`.
+  func::FuncOp part(SplitVariant &variant, bool isFirst);
   /// `body` for operands that are step inputs with their micro-batches:
   /// `splits` has the dimension that was split for each operand, or -1.
   func::FuncOp ofInputs(func::FuncOp body, ArrayRef<int64_t> splits,
@@ -61,7 +62,8 @@ public:
   void finish();
 
 private:
-  LogicalResult arrange(TaskOp task, SplitVariant &variant);
+  void arrange(SplitVariant &variant);
+  func::FuncOp buildPart(SplitVariant &variant, bool isFirst);
 
   ModuleOp module;
   BodyTable bodies;

@@ -92,7 +92,8 @@ LogicalResult StagePlanner::matchSegments() {
     }
     if (!any)
       return error(place) << "filter " << place.filter.text()
-                          << " matches no segment";
+                          << " matches no segment that a result of 'train' "
+                             "needs";
   }
   for (PlacedSegment &segment : segments) {
     if (segment.place)

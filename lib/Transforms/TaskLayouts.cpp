@@ -7,6 +7,8 @@
 
 #include "SplitTasks.h"
 
+#include "Piper/Transforms/BodySlice.h"
+
 using namespace mlir;
 using namespace mlir::piper;
 
@@ -21,6 +23,16 @@ LogicalResult TaskLayouts::verifyTogether(TaskSplit &split, Value sum,
                                           Value sample) {
   if (!sum || !sample)
     return success();
+  if (isBackward(split.task) && isBackward(producer(sum)->task)) {
+    InFlightDiagnostic diagnostic =
+        producer(sum)->task.emitError()
+        << "expects the loss to be linear in what is summed over '" << axis.name
+        << "', so that it can be split into micro-batches, but its gradient "
+           "depends on such a sum";
+    diagnostic.attachNote(split.task.getLoc())
+        << "each sample of what begins here needs the gradient";
+    return diagnostic;
+  }
   InFlightDiagnostic diagnostic =
       split.task.emitOpError()
       << "mixes the samples of '" << axis.name

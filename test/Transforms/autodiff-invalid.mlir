@@ -52,24 +52,3 @@ module attributes {piper.level = #piper.level<dag>} {
     return %l : tensor<f32>
   }
 }
-
-// -----
-
-// The square of a sum over the batch: the seed would depend on all samples.
-module attributes {piper.level = #piper.level<dag>} {
-  func.func private @f(%w: tensor<4xf32>) -> tensor<f32> {
-    %l = piper.reduce_sum %w {dims = array<i64: 0>} : (tensor<4xf32>) -> tensor<f32>
-    return %l : tensor<f32>
-  }
-  func.func private @g(%s: tensor<f32>) -> tensor<f32> {
-    %l = piper.square %s : tensor<f32>
-    return %l : tensor<f32>
-  }
-  func.func @train(%w: tensor<4xf32> {piper.param = #piper.param<"w">}) -> (tensor<f32> {piper.output = "loss"}) {
-    // expected-note @below {{the sum is made by the task that begins here}}
-    %s = piper.task @f(%w) pass = F : (tensor<4xf32>) -> tensor<f32>
-    // expected-error @below {{expects the loss to be linear in what is summed over the batch, so that the batch can be split, but its gradient depends on such a sum}}
-    %l = piper.task @g(%s) pass = once : (tensor<f32>) -> tensor<f32>
-    return %l : tensor<f32>
-  }
-}

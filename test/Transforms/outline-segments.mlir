@@ -4,7 +4,8 @@
 // Runs of equal tags become tasks: a prologue of what depends on inputs only, a
 // body, an epilogue of what follows the last sum over the batch.
 //
-// RUN: piper-opt %s --split-input-file --piper-outline-segments | FileCheck %s
+// RUN: piper-opt %s --split-input-file --piper-outline-segments 2> %t.remarks | FileCheck %s
+// RUN: FileCheck %s --check-prefix=REMARK --input-file %t.remarks
 
 // Two blocks are one function; the untagged cross entropy belongs to the run
 // before it; the count is the prologue, the mean the epilogue; the tags move
@@ -274,5 +275,48 @@ func.func @train(%x: tensor<4x3xf32> {piper.input = #piper.input<"x", dims = [ba
   %q = piper.square %w : tensor<3x2xf32>
   %n = piper.reduce_sum %q {dims = array<i64: 0, 1>} : (tensor<3x2xf32>) -> tensor<f32>
   %loss = piper.add %sum, %n : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  return %loss : tensor<f32>
+}
+
+// -----
+
+// What no result needs is gone before segments are formed: layer 1 with all of its ops, and the gelu of layer 2, which would
+// make z a result of layer 0. An op of the body that only the prologue reads stands there alone.
+// REMARK: :[[#@LINE+12]]:{{[0-9]+}}: remark: no result of 'train' needs what begins here, tags <layer = 1>: it is left out
+// REMARK-NOT: remark
+// CHECK-LABEL: func.func @train
+// CHECK: %[[N:.+]] = piper.task @count(%{{.+}}) pass = once
+// CHECK-NEXT: %[[Y:.+]] = piper.task @layer0(%{{.+}}, %{{.+}}) pass = F tags = <layer = 0> segment = 0 : (tensor<4x3xf32>, tensor<3xf32>) -> tensor<4x3xf32>
+// CHECK-NEXT: %[[L:.+]] = piper.task @layer2(%[[Y]]) pass = F tags = <layer = 2> segment = 1
+// CHECK-NEXT: piper.task @mean(%[[L]], %[[N]]) pass = once
+// CHECK-LABEL: func.func private @layer2(
+// CHECK-NOT: piper.gelu
+func.func @train(%x: tensor<4x3xf32> {piper.input = #piper.input<"x", dims = [batch, feature]>}, %w: tensor<3xf32> {piper.param = #piper.param<"w", init = ones>}) -> (tensor<f32> {piper.output = "loss"}) {
+  %z = piper.tanh %x {piper.tags = #piper.tags<layer = 0>} : tensor<4x3xf32>
+  %y = piper.mul %z, %w {piper.tags = #piper.tags<layer = 0>} : (tensor<4x3xf32>, tensor<3xf32>) -> tensor<4x3xf32>
+  %u = piper.square %y {piper.tags = #piper.tags<layer = 1>} : tensor<4x3xf32>
+  %v = piper.exp %u {piper.tags = #piper.tags<layer = 1>} : tensor<4x3xf32>
+  %g = piper.gelu %z {piper.tags = #piper.tags<layer = 2>} : tensor<4x3xf32>
+  %i = piper.cast %x {piper.tags = #piper.tags<layer = 2>} : (tensor<4x3xf32>) -> tensor<4x3xi32>
+  %n = piper.count_valid %i : (tensor<4x3xi32>) -> tensor<i64>
+  %s = piper.reduce_sum %y {dims = array<i64: 0, 1>, piper.tags = #piper.tags<layer = 2>} : (tensor<4x3xf32>) -> tensor<f32>
+  %loss = piper.divide %s, %n : (tensor<f32>, tensor<i64>) -> tensor<f32>
+  return %loss : tensor<f32>
+}
+
+// -----
+
+// The prologue (%m, %s) makes an op of the body for itself (%d), which the body reads too: it gets %m from there.
+// CHECK-LABEL: func.func @train
+// CHECK: %[[P:.+]]:2 = piper.task @prologue(%{{.+}}) pass = once : (tensor<4x3xf32>) -> (tensor<1x1xf32>, tensor<f32>)
+// CHECK-NEXT: %[[L:.+]] = piper.task @layer0(%{{.+}}, %[[P]]#0, %{{.+}}) pass = F
+// CHECK-NEXT: piper.task @epilogue(%[[L]], %[[P]]#1) pass = once
+func.func @train(%x: tensor<4x3xf32> {piper.input = #piper.input<"x", dims = [batch, feature]>}, %w: tensor<3xf32> {piper.param = #piper.param<"w", init = ones>}) -> (tensor<f32> {piper.output = "loss"}) {
+  %m = piper.reduce_sum %x {dims = array<i64: 0, 1>, keep_dims, piper.tags = #piper.tags<layer = 0>} : (tensor<4x3xf32>) -> tensor<1x1xf32>
+  %d = piper.sub %x, %m {piper.tags = #piper.tags<layer = 0>} : (tensor<4x3xf32>, tensor<1x1xf32>) -> tensor<4x3xf32>
+  %s = piper.reduce_sum %d {dims = array<i64: 0, 1>, piper.tags = #piper.tags<layer = 0>} : (tensor<4x3xf32>) -> tensor<f32>
+  %y = piper.mul %d, %w {piper.tags = #piper.tags<layer = 0>} : (tensor<4x3xf32>, tensor<3xf32>) -> tensor<4x3xf32>
+  %l = piper.reduce_sum %y {dims = array<i64: 0, 1>, piper.tags = #piper.tags<layer = 0>} : (tensor<4x3xf32>) -> tensor<f32>
+  %loss = piper.mul %l, %s : (tensor<f32>, tensor<f32>) -> tensor<f32>
   return %loss : tensor<f32>
 }

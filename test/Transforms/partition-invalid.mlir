@@ -116,20 +116,6 @@ module attributes {piper.level = #piper.level<placed>} {
 // -----
 
 module attributes {piper.level = #piper.level<dag>} {
-  func.func @eval(%x: tensor<4xi32> {piper.input = #piper.input<"x">}, %a: tensor<i64> {piper.input = #piper.input<"a">}) {
-    // expected-error @below {{'piper.task' op cannot add up result #0 of type 'tensor<i64>': expects floating-point elements}}
-    %b = piper.task @count(%x) into(%a) pass = F : (tensor<4xi32>, tensor<i64>) -> tensor<i64>
-    return
-  }
-  func.func private @count(%x: tensor<4xi32>) -> tensor<i64> {
-    %y = piper.count_valid %x : (tensor<4xi32>) -> tensor<i64>
-    return %y : tensor<i64>
-  }
-}
-
-// -----
-
-module attributes {piper.level = #piper.level<dag>} {
   func.func @eval(%x: tensor<4xf32> {piper.input = #piper.input<"x">}, %a: tensor<4xf32> {piper.input = #piper.input<"a">}) {
     // expected-error @below {{'piper.task' op cannot add up result #0: in the body 'same' it is an operand or another result}}
     %b = piper.task @same(%x) into(%a) pass = F : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>

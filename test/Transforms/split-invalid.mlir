@@ -301,35 +301,6 @@ module attributes {piper.level = #piper.level<dag>} {
 
 // -----
 
-module attributes {piper.level = #piper.level<dag>} {
-  func.func @train(%x: tensor<6xf32> {piper.input = #piper.input<"x", dims = [batch]>}, %w: tensor<f32> {piper.param = #piper.param<"w">}) -> tensor<f32> {
-    %0 = piper.task @body(%x, %w) pass = F : (tensor<6xf32>, tensor<f32>) -> tensor<f32>
-    return %0 : tensor<f32>
-  }
-  func.func private @body(%x: tensor<6xf32>, %w: tensor<f32>) -> tensor<f32> {
-    %0 = piper.reduce_sum %x {dims = array<i64: 0>} : (tensor<6xf32>) -> tensor<f32>
-    // expected-error @below {{'piper.add' op adds a value summed over 'batch' to one that is not: operand #0 would be added once for each micro-batch}}
-    %1 = piper.add %w, %0 : (tensor<f32>, tensor<f32>) -> tensor<f32>
-    return %1 : tensor<f32>
-  }
-}
-
-// -----
-
-module attributes {piper.level = #piper.level<dag>} {
-  func.func @train(%labels: tensor<6xi32> {piper.input = #piper.input<"labels", dims = [batch]>}) -> tensor<i64> {
-    // expected-error @below {{adds up result #0 of type 'tensor<i64>' over micro-batches: expects floating-point elements}}
-    %0 = piper.task @body(%labels) pass = F : (tensor<6xi32>) -> tensor<i64>
-    return %0 : tensor<i64>
-  }
-  func.func private @body(%labels: tensor<6xi32>) -> tensor<i64> {
-    %0 = piper.count_valid %labels : (tensor<6xi32>) -> tensor<i64>
-    return %0 : tensor<i64>
-  }
-}
-
-// -----
-
 // The sum in one task, the samples in the next.
 module attributes {piper.level = #piper.level<dag>} {
   func.func @train(%x: tensor<6xf32> {piper.input = #piper.input<"x", dims = [batch]>}) -> tensor<6xf32> {

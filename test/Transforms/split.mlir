@@ -271,3 +271,45 @@ module attributes {piper.level = #piper.level<dag>} {
     return %0, %1, %0 : tensor<f32>, tensor<4xf32>, tensor<f32>
   }
 }
+
+// -----
+
+// What is added to a sum over the batch and is no part of it counts once: the first micro-batch has it, others have zeros.
+module attributes {piper.level = #piper.level<dag>} {
+  // CHECK-LABEL: func.func @train(
+  // CHECK: %[[A:.+]] = piper.task @body(%{{.+}}, %{{.+}}) pass = F mb = 0
+  // CHECK: piper.task @body_0(%{{.+}}, %{{.+}}) into(%[[A]]) pass = F mb = 1
+  func.func @train(%x: tensor<4xf32> {piper.input = #piper.input<"x", dims = [batch]>}, %w: tensor<f32> {piper.param = #piper.param<"w">}) -> tensor<f32> {
+    %0 = piper.task @body(%x, %w) pass = F : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+    return %0 : tensor<f32>
+  }
+  // CHECK-LABEL: func.func private @body(
+  // CHECK-SAME:  %{{.+}}: tensor<2xf32>, %[[W:.+]]: tensor<f32>)
+  // CHECK: piper.sub %{{.+}}, %[[W]]
+  // CHECK-LABEL: func.func private @body_0(
+  // CHECK: %[[ZERO:.+]] = piper.constant dense<0.000000e+00> : tensor<f32>
+  // CHECK: piper.sub %{{.+}}, %[[ZERO]]
+  func.func private @body(%x: tensor<4xf32>, %w: tensor<f32>) -> tensor<f32> {
+    %0 = piper.reduce_sum %x {dims = array<i64: 0>} : (tensor<4xf32>) -> tensor<f32>
+    %1 = piper.sub %0, %w : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    return %1 : tensor<f32>
+  }
+}
+
+// -----
+
+// Counts add up as they are.
+module attributes {piper.level = #piper.level<dag>} {
+  // CHECK-LABEL: func.func @train(
+  // CHECK: %[[A:.+]] = piper.task @body(%{{.+}}) pass = F mb = 0 : (tensor<2xi32>) -> tensor<i64>
+  // CHECK: %[[B:.+]] = piper.task @body(%{{.+}}) into(%[[A]]) pass = F mb = 1
+  // CHECK: return %[[B]]
+  func.func @train(%labels: tensor<4xi32> {piper.input = #piper.input<"labels", dims = [batch]>}) -> tensor<i64> {
+    %0 = piper.task @body(%labels) pass = F : (tensor<4xi32>) -> tensor<i64>
+    return %0 : tensor<i64>
+  }
+  func.func private @body(%labels: tensor<4xi32>) -> tensor<i64> {
+    %0 = piper.count_valid %labels : (tensor<4xi32>) -> tensor<i64>
+    return %0 : tensor<i64>
+  }
+}

@@ -44,9 +44,14 @@ public:
   /// has a `piper.origin`.
   bool usesOrigin() const;
 
+  /// Whether a sum over the parts has a term that is none of any part's: it is
+  /// added in the first part, and the others have zeros for it.
+  bool hasWholeTerms() const { return !wholeTerms.empty(); }
+
   /// Builds the ops of one part at `builder`; `arguments` have the local types.
   /// Returns its results. Requires: `follow` succeeded without a demand.
-  SmallVector<Value> build(OpBuilder &builder, ValueRange arguments) const;
+  SmallVector<Value> build(OpBuilder &builder, ValueRange arguments,
+                           bool isFirst = true) const;
   /// The local types of the operands, as `follow` got their layouts.
   SmallVector<Type> operandTypes() const;
 
@@ -76,6 +81,8 @@ private:
   DenseMap<Operation *, ShardingRule> rules;
   /// The ops that are cut, and along which factor.
   DenseMap<Operation *, FactorSplit> splits;
+  /// Of ops that are not cut, the operands that are whole beside partial sums.
+  DenseMap<Operation *, SmallVector<unsigned, 1>> wholeTerms;
   SmallVector<SplitLayout> results;
 };
 

@@ -8,6 +8,8 @@
 
 #include "Piper/Transforms/BodyTable.h"
 
+#include "llvm/ADT/BitVector.h"
+
 #include <string>
 
 namespace mlir::piper {
@@ -21,6 +23,25 @@ SmallVector<Operation *> findSlice(Block &block, ArrayRef<Value> results,
 /// order.
 SmallVector<BlockArgument>
 findArguments(Block &block, ArrayRef<Operation *> ops, ArrayRef<Value> results);
+
+/// A body that makes some of the results of another, and the operands of the
+/// other that it takes.
+struct BodyPart {
+  func::FuncOp body;
+  SmallVector<unsigned> operands;
+};
+
+/// The operands of `body` that these results need.
+SmallVector<unsigned> sliceOperands(func::FuncOp body,
+                                    ArrayRef<unsigned> results);
+/// The body that makes these results of `body` and nothing else; `body` itself
+/// where these are all.
+BodyPart sliceBody(BodyTable &bodies, func::FuncOp body,
+                   ArrayRef<unsigned> results, StringRef name);
+
+/// For each result of `body` the operands on which it depends through
+/// floating-point values other than stopped gradients.
+SmallVector<llvm::BitVector> findDependences(func::FuncOp body);
 
 /// The name of a body made from that of another: `suffix` is replaced by
 /// `replacement` where it ends the name or stands before a number that made the

@@ -61,6 +61,12 @@ LogicalResult expectLevel(ModuleOp module, StringRef pass, Level level);
 /// The functions that become entry points, in order.
 SmallVector<func::FuncOp> getEntryFunctions(ModuleOp module);
 
+/// Micro-batches of an entry: 1 + the largest of a task, 1 if there are none.
+int64_t getMicroBatches(func::FuncOp entry);
+/// The micro-batches that the step was split into: the most of an entry point.
+/// Its inputs have them also where no task runs once for each.
+int64_t getMicroBatches(ModuleOp module);
+
 } // namespace mlir::piper
 
 #endif // PIPER_TRANSFORMS_BODYTABLE_H

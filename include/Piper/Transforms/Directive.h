@@ -7,9 +7,9 @@
 #ifndef PIPER_TRANSFORMS_DIRECTIVE_H
 #define PIPER_TRANSFORMS_DIRECTIVE_H
 
-#include "Piper/Dialect/PiperDialect.h"
 #include "Piper/Runtime/TaskCosts.h"
 #include "Piper/Schedule/Schedule.h"
+#include "Piper/Transforms/BodyTable.h"
 #include "Piper/Transforms/Origins.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -138,9 +138,6 @@ getSchedule(ModuleOp module, const Directives &directives,
 /// Whether `getSchedule` has what it needs, without making a schedule.
 LogicalResult verifySchedule(ModuleOp module, const Directives &directives,
                              const StagePlan &plan, int64_t microBatches);
-
-/// Micro-batches of an entry: 1 + the largest of a task, 1 if there are none.
-int64_t getMicroBatches(func::FuncOp entry);
 
 /// The costs of the file that the directives name, else those of a nominal
 /// core.

@@ -31,7 +31,7 @@ def PiperAddEvaluation : Pass<"piper-add-evaluation", "ModuleOp"> {
 def PiperOutlineSegments : Pass<"piper-outline-segments", "ModuleOp"> {
   let summary = "Group runs of ops with equal tags into tasks";
   let description = [{
-    Cuts each entry point into a prologue (values that depend on step inputs only and have no
+    Drops the ops that no result needs, with a remark for each segment of `train` that they were all of. Cuts each entry point into a prologue (values that depend on step inputs only and have no
     batch dimension, such as the number of valid labels), a body (runs of ops with equal tags, in order; an op
     without tags belongs to the run before it), and an epilogue (what follows the last sum over the batch). Each becomes a
     `piper.task`; equal bodies become one function. The batch dimension is the one named `batch` of the inputs, followed
@@ -57,7 +57,8 @@ def PiperAutodiff : Pass<"piper-autodiff", "ModuleOp"> {
     results of `train` with the attribute `piper.gradient`. A body `f` becomes `f.fw`, which also returns what the
     backward needs and cannot cheaply make again, and `f.bw`. There is no gradient for
     integers, frozen parameters, and what only they reach. A parameter that several segments use has one gradient for each,
-    added at the end in the order of the segments. A parameter that the loss does not reach is named in a
+    added at the end in the order of the segments. The gradients of the epilogue come before the body where nothing of the body makes them; where a
+    loss is not linear in the sums over the batch, the epilogue joins the body, which then cannot be split. A parameter that the loss does not reach is named in a
     remark. Level 1 to level 1.
   }];
 }
@@ -131,7 +132,7 @@ def PiperSplit : Pass<"piper-split", "ModuleOp"> {
   let description = [{
     Executes the `split` directive: step inputs get a leading micro-batch dimension; a body whose values have the split dimension is made
     smaller, and called once for each micro-batch with `mb`; what is summed over the batch becomes a chain of `into`
-    accumulators, in ascending micro-batch. Prologue and epilogue, and tasks without the dimension, stay single. An op that mixes samples is an
+    accumulators, in ascending micro-batch; a term of such a sum that has no batch is added once, in the first. Prologue and epilogue, and tasks without the dimension, stay single. An op that mixes samples is an
     error that names op, dimension and reason. Level 1 to level 1.
   }];
   let options = [

@@ -165,12 +165,51 @@ private:
   void (*row)(const T *, const T *, T *, int64_t);
   int threads;
 };
+
+/// `U` is the unsigned type of the element's size: sums wrap around.
+template <typename U> class IntegerAddKernel : public Kernel {
+public:
+  IntegerAddKernel(const KernelSpec &spec, const Target &target)
+      : loop(broadcastLoop({spec.operands[0].shape, spec.operands[1].shape},
+                           spec.results[0].shape)),
+        threads(threadsOf(target)) {}
+
+  Status run(const KernelCall &call) const override {
+    const U *a = static_cast<const U *>(call.operands[0]);
+    const U *b = static_cast<const U *>(call.operands[1]);
+    U *y = static_cast<U *>(call.results[0]);
+    int64_t inner = loop.inner(), stepA = loop.innerStride(0),
+            stepB = loop.innerStride(1);
+    parallelFor(threads, loop.rows(), rowGrain(inner),
+                [=](int64_t begin, int64_t end, int) {
+                  for (int64_t row = begin; row < end; ++row) {
+                    const U *fromA = a + loop.rowOffset(0, row);
+                    const U *fromB = b + loop.rowOffset(1, row);
+                    for (int64_t i = 0; i < inner; ++i)
+                      y[row * inner + i] = fromA[i * stepA] + fromB[i * stepB];
+                  }
+                });
+    return Status::success();
+  }
+
+private:
+  StridedLoop loop;
+  int threads;
+};
 } // namespace
+
+/// Integers, which are added up as counts are.
+static bool isIntegerAdd(const KernelSpec &spec) {
+  return spec.name == "add" && spec.results.size() == 1 &&
+         (spec.results[0].element == ElementType::I32 ||
+          spec.results[0].element == ElementType::I64);
+}
 
 static Status checkBinary(const KernelSpec &spec) {
   PIPER_RETURN_IF_ERROR(checkSpec(spec, 2, 1));
   const TensorType &y = spec.results[0];
-  PIPER_RETURN_IF_ERROR(expectReal(spec, y, resultName(0)));
+  if (!isIntegerAdd(spec))
+    PIPER_RETURN_IF_ERROR(expectReal(spec, y, resultName(0)));
   const TensorType &a = spec.operands[0], &b = spec.operands[1];
   PIPER_RETURN_IF_ERROR(expectElement(spec, a, operandName(0), y.element));
   PIPER_RETURN_IF_ERROR(expectElement(spec, b, operandName(1), y.element));
@@ -183,7 +222,13 @@ static Status checkBinary(const KernelSpec &spec) {
 static Result<std::unique_ptr<Kernel>> createBinary(const KernelSpec &spec,
                                                     const Target &target) {
   PIPER_RETURN_IF_ERROR(checkBinary(spec));
-  return makeReal<BinaryKernel>(spec.results[0].element, spec, target);
+  if (!isIntegerAdd(spec))
+    return makeReal<BinaryKernel>(spec.results[0].element, spec, target);
+  if (spec.results[0].element == ElementType::I32)
+    return std::unique_ptr<Kernel>(
+        std::make_unique<IntegerAddKernel<uint32_t>>(spec, target));
+  return std::unique_ptr<Kernel>(
+      std::make_unique<IntegerAddKernel<uint64_t>>(spec, target));
 }
 
 static bool aliasSameSize(const KernelSpec &spec, int operand, int result) {

@@ -233,6 +233,18 @@ TEST(Elementwise, BinarySpecialValues) {
                 {{NAN, INFINITY, INFINITY, NAN}}, {});
 }
 
+TEST(Elementwise, IntegersAreAddedAndNothingElse) {
+  for (ElementType element : {I32, I64}) {
+    Tensor a({element, {2, 3}}, {1, -2, 3, 40000, 5, 6});
+    Tensor b({element, {3}}, {10, 20, -30});
+    expectResults({"add", {a, b}, {a.type()}, {}},
+                  {{11, 18, -27, 40010, 25, -24}}, {});
+    EXPECT_EQ(errorOf({"sub", {a, a}, {a.type()}, {}}),
+              "kernel 'sub' expects f32 or f64 for result 0 but got " +
+                  std::string(element == I32 ? "i32" : "i64"));
+  }
+}
+
 TEST(Elementwise, RepeatedOperandsAreNeverWrittenOver) {
   const KernelEntry *add = findKernel("add");
   KernelSpec spec{"add", {{F32, {4, 8}}, {F32, {8}}}, {{F32, {4, 8}}}, {}};
