@@ -15,9 +15,15 @@ elseif(PIPER_SANITIZER)
   message(FATAL_ERROR "PIPER_SANITIZER is '${PIPER_SANITIZER}', expected 'address' or 'thread'")
 endif()
 
+# ccache takes a file that uses precompiled headers only if it is told that
+# their time stamps do not matter, and GCC writes what they hold.
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+    ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options(-fpch-preprocess)
+  endif()
 endif()
 
 find_program(PIPER_LLD NAMES ld.lld-22 ld.lld)

@@ -17,10 +17,9 @@ using namespace mlir;
 using namespace mlir::piper;
 namespace schedule = ::piper::schedule;
 using schedule::Action;
-using schedule::Pass;
 
 static bool hasForward(const Action &action) {
-  return action.pass == Pass::F || action.pass == Pass::FB;
+  return action.pass == schedule::Pass::F || action.pass == schedule::Pass::FB;
 }
 
 //===----------------------------------------------------------------------===//
@@ -158,15 +157,17 @@ ActionTable::ActionTable(const schedule::Schedule &given,
       input(forward), weight(forward) {
   for (auto [number, ref] : llvm::enumerate(order)) {
     const Action &action = given.ranks[ref.rank][ref.index];
-    bool isPair = action.pass == Pass::FB;
+    bool isPair = action.pass == schedule::Pass::FB;
     int64_t slot = slotOf(action.stage, action.microBatch);
     if (hasForward(action))
       forward[slot] = number;
     if (isPair)
       slot = slotOf(action.stageB, action.microBatchB);
-    if (action.pass == Pass::B || action.pass == Pass::BI || isPair)
+    if (action.pass == schedule::Pass::B || action.pass == schedule::Pass::BI ||
+        isPair)
       input[slot] = number;
-    if (action.pass == Pass::B || action.pass == Pass::BW || isPair)
+    if (action.pass == schedule::Pass::B || action.pass == schedule::Pass::BW ||
+        isPair)
       weight[slot] = number;
   }
 }

@@ -29,7 +29,6 @@
 using namespace piper::test;
 namespace schedule = piper::schedule;
 using schedule::Action;
-using schedule::Pass;
 using schedule::Schedule;
 
 namespace {
@@ -65,7 +64,7 @@ std::string writeOrders(const Schedule &s) {
   for (const auto &chain : s.chains)
     for (size_t i = 0; i < chain.size(); ++i)
       stageOf[chain[i]] = static_cast<int>(i);
-  auto filter = [&](Pass pass, int stage, int mb) {
+  auto filter = [&](schedule::Pass pass, int stage, int mb) {
     return std::string("{PASS = \"") + schedule::passName(pass) +
            "\", STAGE = " + std::to_string(stageOf[stage]) +
            ", MB = " + std::to_string(mb) + "}";
@@ -74,11 +73,12 @@ std::string writeOrders(const Schedule &s) {
   for (const auto &rank : s.ranks) {
     std::string groups;
     for (const Action &a : rank) {
-      bool isPair = a.pass == Pass::FB;
-      groups += (groups.empty() ? "[" : ", [") +
-                filter(isPair ? Pass::F : a.pass, a.stage, a.microBatch);
+      bool isPair = a.pass == schedule::Pass::FB;
+      groups +=
+          (groups.empty() ? "[" : ", [") +
+          filter(isPair ? schedule::Pass::F : a.pass, a.stage, a.microBatch);
       if (isPair)
-        groups += ", " + filter(Pass::B, a.stageB, a.microBatchB);
+        groups += ", " + filter(schedule::Pass::B, a.stageB, a.microBatchB);
       groups += "]";
     }
     text += ", {op = \"order\", filters = [" + groups + "]}";
@@ -130,22 +130,22 @@ public:
 /// The tasks of an action in the order of the pass.
 void appendTasks(std::vector<std::string> &order, const Action &action,
                  int segments) {
-  bool isPair = action.pass == Pass::FB;
+  bool isPair = action.pass == schedule::Pass::FB;
   for (int i = 0; i < segments; ++i) {
-    if (action.pass == Pass::F || isPair)
+    if (action.pass == schedule::Pass::F || isPair)
       order.push_back(
           taskText(Action::forward(action.stage, action.microBatch), i));
     if (isPair)
       order.push_back(
           taskText(Action::backward(action.stageB, action.microBatchB),
                    segments - 1 - i));
-    else if (action.pass != Pass::F)
+    else if (action.pass != schedule::Pass::F)
       order.push_back(taskText(action, segments - 1 - i));
   }
 }
 
 Action producerOf(const Action &action, bool backward) {
-  if (action.pass != Pass::FB)
+  if (action.pass != schedule::Pass::FB)
     return action;
   return backward ? Action::backward(action.stageB, action.microBatchB)
                   : Action::forward(action.stage, action.microBatch);
@@ -186,7 +186,7 @@ Schedule withoutPairs(Schedule s) {
     std::vector<Action> actions;
     for (const Action &action : rank) {
       actions.push_back(producerOf(action, false));
-      if (action.pass == Pass::FB)
+      if (action.pass == schedule::Pass::FB)
         actions.push_back(producerOf(action, true));
     }
     rank = actions;
@@ -209,7 +209,7 @@ void checkSchedule(const Case &c, const Schedule &s) {
   std::vector<std::string> forwards;
   for (const auto &rank : s.ranks)
     for (const Action &action : rank)
-      if (action.pass == Pass::F || action.pass == Pass::FB)
+      if (action.pass == schedule::Pass::F || action.pass == schedule::Pass::FB)
         appendTasks(forwards, Action::forward(action.stage, action.microBatch),
                     c.segments);
   EXPECT_EQ(forwardsOf(readOrder(ordered.step, ordered.entry("eval")), s),
