@@ -94,7 +94,7 @@ static Result<Start> makeStart(Plan plan, const RunOptions &options,
     *log << report->text << std::endl;
     for (const std::string &note : report->notes)
       *log << "  " << note << std::endl;
-    int64_t seed = (*executor)->counter("seed", options.seed);
+    int64_t seed = start.executor->counter("seed", options.seed);
     if (options.seedIsGiven && seed != options.seed)
       *log << "  training goes on with the seed of the file, " << seed
            << ", and not with --seed " << options.seed << std::endl;

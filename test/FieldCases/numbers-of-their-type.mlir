@@ -26,7 +26,7 @@
 // TEXT: key 'clip' expects a number that f64 can hold but got '1e400'
 // RUN: not %{run} weight-decay=1e-400" 2>&1 | FileCheck %s --check-prefix=TINY
 // TINY: key 'weight-decay' expects a number that f64 can hold but got '1e-400'
-// RUN: %{run} weight-decay=0E5 clip=INF"
+// RUN: %{run} weight-decay=0E5 clip=inf"
 
 // The smallest and the largest that are named are legal.
 // RUN: %{run} lr=0.1 eps=1.17549435e-38 clip=3.40282347e+38"

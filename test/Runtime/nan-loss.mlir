@@ -1,6 +1,7 @@
 // A loss that is not finite is a skipped step, even where every gradient is finite: the gradient of sum(x w) is x.
 //
-// RUN: %python %S/Inputs/random_inputs.py %t.inputs x:F32:2,4
+// RUN: %python %S/Inputs/random_inputs.py %t.random x:F32:2,4
+// RUN: %python %S/Inputs/edit.py %t.random %t.inputs 'x[0:8]=2'
 // RUN: piper-run %s --inputs %t.inputs --steps 2 --piper-compile="optimizer=sgd lr=0.1 threads=1" --metrics %t.jsonl --save-state %t.state 2>&1 | FileCheck %s
 // CHECK: warning: step 0 is skipped: the loss is not finite
 // RUN: grep -c '"ok":false' %t.jsonl | grep -qx 2
@@ -13,7 +14,7 @@
 
 module {
   func.func @train(%x: tensor<4xf32> {piper.input = #piper.input<"x">},
-                   %w: tensor<4xf32> {piper.param = #piper.param<"w", init = dense<0x7FC00000> : tensor<4xf32>>})
+                   %w: tensor<4xf32> {piper.param = #piper.param<"w", init = dense<3.0e38> : tensor<4xf32>>})
       -> (tensor<f32> {piper.output = "loss"}) {
     %p = piper.mul %x, %w : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
     %loss = piper.reduce_sum %p {dims = array<i64: 0>} : (tensor<4xf32>) -> tensor<f32>
