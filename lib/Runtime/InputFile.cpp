@@ -3,6 +3,7 @@
 //
 // Reading on POSIX.
 
+#include "FilePlace.h"
 #include "Piper/Runtime/Files.h"
 
 #include <algorithm>
@@ -16,12 +17,6 @@ using namespace piper::rt;
 
 /// Bytes of one read or write call: Linux moves at most 2 GiB at once.
 static constexpr int64_t kMostAtOnce = int64_t(1) << 30;
-
-static Status systemError(const std::string &what, const std::string &path) {
-  int code = errno;
-  return Status::error("cannot " + what + " '" + path +
-                       "': " + std::strerror(code));
-}
 
 Result<InputFile> InputFile::open(const std::string &path) {
   InputFile file;

@@ -90,7 +90,8 @@ std::string writeOrders(const Schedule &s) {
 class OrderedStep {
 public:
   OrderedStep(const Case &c, const Schedule &given, bool byOrders)
-      : output(testing::TempDir() + "/schedule-order-printed.txt") {
+      : output(testing::TempDir() + "/schedule-order-printed-" +
+               std::to_string(getpid()) + ".txt") {
     step.schedule = given;
     step.segments = c.segments;
     step.directives =

@@ -190,7 +190,7 @@ TEST(Transport, AFailedRankEndsAllOthers) {
       EXPECT_EQ(status.str(),
                 "expects 0 or more but got -2.000000\n"
                 "  note: in step 0 ('fail') of instruction 1 ('middle', layer "
-                "= 7, B) of entry point 'train'\n"
+                "= 7, B) of entry point 'train', micro-batch 0\n"
                 "  note: on rank 1");
       // The next step begins anew.
       status = run(*executor, {1, 2, 3, float(i)}, y);
