@@ -187,31 +187,41 @@ SmallVector<Value> Differentiator::appendSeeds(TaskOp task,
     if (gradient.kind == Derivative::Gradient::BackwardResult &&
         operand.getDefiningOp())
       isOfBody.set(gradient.index);
-  SmallVector<unsigned> seeds, inBody, atEnd;
+  struct Group {
+    Operation *before;
+    PassKind pass;
+    SmallVector<unsigned> results;
+  };
+  Group seeds{beforeBody, PassKind::Once, {}};
+  Group atEnd{terminator, PassKind::Once, {}};
+  SmallVector<Group> groups;
   for (unsigned i = 0; i < body.getNumResults(); ++i) {
     bool waits = llvm::any_of(sliceOperands(body, i), [&](unsigned operand) {
       return isLate(operands[operand]);
     });
-    (!waits ? seeds : isOfBody[i] ? inBody : atEnd).push_back(i);
+    // A task for each that stands in the body: one may wait for less.
+    if (waits && isOfBody[i])
+      groups.push_back({nullptr, PassKind::B, {i}});
+    else
+      (waits ? atEnd : seeds).results.push_back(i);
   }
-  if (!inBody.empty())
+  if (!groups.empty())
     moveIntoBody(task);
+  groups.push_back(seeds);
+  groups.push_back(atEnd);
   SmallVector<Value> made(body.getNumResults());
-  for (auto [results, before, pass] :
-       {std::tuple(&seeds, beforeBody, PassKind::Once),
-        std::tuple(&inBody, beforeEpilogue, PassKind::B),
-        std::tuple(&atEnd, terminator, PassKind::Once)}) {
-    if (results->empty())
+  for (const auto &[before, pass, results] : groups) {
+    if (results.empty())
       continue;
-    BodyPart part = sliceBody(bodies, body, *results, body.getSymName());
+    BodyPart part = sliceBody(bodies, body, results, body.getSymName());
     SmallVector<Value> own = llvm::map_to_vector(
         part.operands, [&](unsigned index) { return operands[index]; });
-    OpBuilder builder(before);
+    OpBuilder builder(before ? before : beforeEpilogue);
     TaskOp backward = createTask(builder, task.getLoc(), part.body, own, pass,
                                  task.getTagsAttr(), task.getSalt());
     if (pass == PassKind::B)
       backward.setSegment(task.getSegment());
-    for (auto [index, result] : llvm::zip_equal(*results, backward.getOuts()))
+    for (auto [index, result] : llvm::zip_equal(results, backward.getOuts()))
       made[index] = result;
   }
   return made;

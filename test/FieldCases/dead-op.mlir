@@ -12,7 +12,7 @@
 
 // RUN: %python %S/Inputs/every_schedule.py 2 1 2 | grep 'chunks=1 ' | sed 's/$/ recompute=true/' > %t.cells
 // RUN: timeout 120 piper-check-cells %s --cells=%t.cells | FileCheck %s
-// CHECK: 18 match, 0 refused, 0 wrong
+// CHECK: 16 match, 0 refused, 0 wrong
 
 #a = #piper.tags<layer = 0>
 #b = #piper.tags<layer = 1>

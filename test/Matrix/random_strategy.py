@@ -208,7 +208,7 @@ RULES = [
      r"mixes the samples|takes the maximum over the samples|uses a sum over 'batch'|is not linear in a sum",
      lambda s, m: splits(s) and (s.model.special == "mixes" or (s.model.sums_inputs if m else None))),
     ("the loss is linear in its sums",  # writing-a-model.md: "Only sums over the batch, and what is linear in them"
-     r"expects the loss to be linear in what is summed over the batch",
+     r"expects the loss to be linear in what is summed over 'batch'",
      lambda s, m: s.model.special == "nonlinear" and splits(s) if m else None),
 ]
 

@@ -13,7 +13,8 @@ module {
 
 // The epilogue and the backward have these tags too, but only forwards are run
 // again. The first directive matches.
-// expected-error @below {{directive #2 (recompute): filter {layer = 2} matches no forward task}}
+// expected-error @+2 {{directive #2 (recompute): filter {layer = 2} matches no forward task}}
+// expected-remark @below {{directive #1 (recompute) changes nothing: what filter {layer = 1} matches keeps only its inputs for the backward}}
 module attributes {piper.level = #piper.level<dag>, piper.directives = [
     {op = "recompute", filter = {layer = 1 : i64}}, {op = "recompute", filter = {layer = 2 : i64}}]} {
   func.func @train(%x: tensor<4xf32> {piper.input = #piper.input<"x">}) -> (tensor<4xf32> {piper.output = "y"}) {

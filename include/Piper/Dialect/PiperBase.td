@@ -62,6 +62,7 @@ class Piper_Attr<string name, string mnemonic_, list<Trait> traits = []>
 
 def Piper_FloatTensor : StaticShapeTensorOf<[F32, F64, BF16]>;
 def Piper_IndexTensor : StaticShapeTensorOf<[I32, I64]>;
+def Piper_NumberTensor : StaticShapeTensorOf<[F32, F64, BF16, I32, I64]>;
 def Piper_MaskTensor : StaticShapeTensorOf<[I1]>;
 def Piper_Tensor : StaticShapeTensorOf<[F32, F64, BF16, I1, I32, I64]>;
 def Piper_Count : 0DTensorOf<[I64]>;

@@ -52,12 +52,13 @@ class Piper_UnaryGradOp<string mnemonic, list<Trait> traits = []>
   let assemblyFormat = "$dy `,` $saved attr-dict `:` type($dx)";
 }
 
-/// Two float tensors, element by element, with broadcasting: shapes are aligned at their last
+/// Two tensors, of floats unless said otherwise, element by element, with broadcasting: shapes are aligned at their last
 /// dimension, and a dimension of 1 or absent is repeated.
-class Piper_BinaryOp<string mnemonic, list<Trait> traits = []>
+class Piper_BinaryOp<string mnemonic, TypeConstraint type = Piper_FloatTensor,
+                     list<Trait> traits = []>
     : Piper_ComputeOp<mnemonic, traits, ["buildGradient", "isCheapToRecompute"]> {
-  let arguments = (ins Piper_FloatTensor:$a, Piper_FloatTensor:$b);
-  let results = (outs Piper_FloatTensor:$y);
+  let arguments = (ins type:$a, type:$b);
+  let results = (outs type:$y);
   let hasVerifier = 1;
 }
 

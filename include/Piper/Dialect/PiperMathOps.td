@@ -61,11 +61,11 @@ def MatmulOp : Piper_ComputeOp<"matmul"> {
 // Arithmetic with broadcasting
 //===----------------------------------------------------------------------===//
 
-def AddOp : Piper_BinaryOp<"add"> {
+def AddOp : Piper_BinaryOp<"add", Piper_NumberTensor> {
   let summary = "Sum, element by element, with broadcasting";
   let description = [{
     The `piper.add` operation adds two tensors. Shapes are aligned at their
-    last dimension; a dimension that is 1 or absent is repeated.
+    last dimension; a dimension that is 1 or absent is repeated. Integers wrap around.
 
     Example:
     ```mlir
