@@ -35,9 +35,7 @@ public:
   /// Numbers of the tasks that a filter matches, ascending. Recomputation goes
   /// with its backward and cannot be named.
   std::vector<int64_t> match(const Filter &filter) const;
-  /// Whether a filter names a half of a backward that is all in the other one:
-  /// a first stage has no gradient of its input, one without trained parameters
-  /// none of these.
+  /// Whether a filter names a half of a backward that is all in the other one.
   bool isEmptyHalf(const Filter &filter) const;
   /// Why a filter matches nothing: "'MB' goes from 0 to 3".
   std::string explainNoMatch(const Filter &filter) const;
@@ -130,15 +128,13 @@ std::optional<int64_t> TaskIndex::valueOf(TaskOp task, StringRef name) const {
 
 bool TaskIndex::isEmptyHalf(const Filter &filter) const {
   Filter other = filter;
-  bool isHalf = false;
-  for (auto &[term, value] : other.terms) {
-    auto *pass = value ? std::get_if<std::string>(&*value) : nullptr;
-    if (term != "PASS" || !pass || (*pass != "BI" && *pass != "BW"))
-      continue;
-    isHalf = true;
-    *pass = *pass == "BI" ? "BW" : "BI";
-  }
-  return isHalf && !match(other).empty();
+  for (auto &[term, value] : other.terms)
+    if (auto *pass = value ? std::get_if<std::string>(&*value) : nullptr;
+        pass && term == "PASS" && (*pass == "BI" || *pass == "BW")) {
+      *pass = *pass == "BI" ? "BW" : "BI";
+      return !match(other).empty();
+    }
+  return false;
 }
 
 /// What the filter means but for its micro-batch may run once in a step.
