@@ -186,15 +186,15 @@ private:
     size_t tp =
         addProduct("(p^T dy, whole)", 0, scores, rows, rows, true, false);
     for (bool causal : {true, false}) {
-      Bench &forward =
-          add(causal ? "attention, causal" : "(attention, whole)",
-              causal ? kLayers : 0, "attention", {q, q, q}, {q, perQuery, perQuery},
-              {{"scale", 0.125}, {"causal", int64_t(causal)}});
+      Bench &forward = add(causal ? "attention, causal" : "(attention, whole)",
+                           causal ? kLayers : 0, "attention", {q, q, q},
+                           {q, perQuery, perQuery},
+                           {{"scale", 0.125}, {"causal", int64_t(causal)}});
       forward.products = {{qk, 1}, {pv, 1}};
-      Bench &gradient =
-          add(causal ? "  its gradient" : "(  its gradient)",
-              causal ? kLayers : 0, "attention_grad", {q, q, q, q, perQuery, perQuery},
-              {q, q, q}, {{"scale", 0.125}, {"causal", int64_t(causal)}});
+      Bench &gradient = add(causal ? "  its gradient" : "(  its gradient)",
+                            causal ? kLayers : 0, "attention_grad",
+                            {q, q, q, q, perQuery, perQuery}, {q, q, q},
+                            {{"scale", 0.125}, {"causal", int64_t(causal)}});
       gradient.products = {{qk, 2}, {pv, 1}, {tp, 2}};
     }
   }
@@ -235,9 +235,10 @@ private:
                logits = real({kTokens, kVocabulary}), lead = real({kTokens});
     add("embedding", 1, "embedding", {table, ids}, {x});
     add("  its gradient", 1, "embedding_grad", {x, ids}, {table});
-    add("cross_entropy", 1, "cross_entropy", {logits, ids}, {scalar, lead, lead});
-    add("  its gradient", 1, "cross_entropy_grad", {scalar, logits, ids, lead, lead},
-        {logits});
+    add("cross_entropy", 1, "cross_entropy", {logits, ids},
+        {scalar, lead, lead});
+    add("  its gradient", 1, "cross_entropy_grad",
+        {scalar, logits, ids, lead, lead}, {logits});
     TensorType weights = real({12 * kWidth, kWidth});
     add("norm_table", kLayers, "norm_table", {weights},
         {{ElementType::I64, {68}}, {ElementType::I64, {1}}});

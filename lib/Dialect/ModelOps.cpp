@@ -209,7 +209,7 @@ template <typename OpTy> static LogicalResult verifyScores(OpTy op) {
 
 /// A statistic of the scores: [batch, heads, queries].
 static LogicalResult expectPerQuery(Operation *op, StringRef what, Value value,
-                                     Value q) {
+                                    Value q) {
   ArrayRef<int64_t> shape = shapeOf(q);
   return expectType(op, what, value, {shape[0], shape[2], shape[1]},
                     statisticsType(elementTypeOf(q)),

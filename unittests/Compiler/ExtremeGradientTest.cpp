@@ -30,18 +30,19 @@ static const Slope kSlopes[] = {
     {"log", [](Real x) { return 1 / x; }},
     {"rsqrt", [](Real x) { return -0.5L * std::pow(1 / std::sqrt(x), 3); }},
     {"square", [](Real x) { return 2 * x; }},
-    {"relu", [](Real x) { return x > 0 ? 1 : x <= 0 ? 0 : x; }},
-    {"silu",
-     [](Real x) {
+    {"relu", [](Real x) { return x > 0    ? 1
+                                 : x <= 0 ? 0
+                                          : x; }},
+    {"silu", [](Real x) {
        x = std::fmin(std::fmax(x, -1e6L), 1e6L);
        Real s = 1 / (1 + std::exp(-x));
        return s * (1 + x / (1 + std::exp(x)));
      }}};
 
 TEST(ExtremeGradients, AreWhatHigherPrecisionGives) {
-  const double numbers[] = {0,    FLT_TRUE_MIN, 1e-35, 1e-30, 1e-20,
-                            1e-5, 1,            30,    87,    1e4,
-                            1e10, 1e30,         2e19,  3e38,  INFINITY};
+  const double numbers[] = {0,    FLT_TRUE_MIN, 1e-35,   1e-30, 1e-20, 1e-5,
+                            1,    30,           87,      1e4,   1e10,  1e30,
+                            2e19, 3e38,         INFINITY};
   for (const Slope &slope : kSlopes)
     for (float dy : {1.0f, -1e-10f, 1e10f})
       for (double number : numbers)
@@ -64,7 +65,8 @@ TEST(ExtremeGradients, AreWhatHigherPrecisionGives) {
           double rounded = float(wanted);
           for (int64_t i = 0; i < 3; ++i) {
             if (std::isinf(rounded))
-              EXPECT_EQ(dx.get(i), rounded) << slope.op << " " << x << " " << dy;
+              EXPECT_EQ(dx.get(i), rounded)
+                  << slope.op << " " << x << " " << dy;
             else
               EXPECT_NEAR(dx.get(i), rounded,
                           1e-5 * std::abs(rounded) + FLT_MIN)

@@ -233,10 +233,11 @@ TEST(Gradients, SavedResults) {
       savedTypes({"cross_entropy", "", {"2x3x7xf64", "2x3xi32"}, {"f64"}}),
       "tensor<2x3xf64>, tensor<2x3xf64>");
   // They are there already, or nothing is saved.
-  EXPECT_EQ(
-      savedTypes(
-          {"cross_entropy", "", {"2x3x7xf64", "2x3xi32"}, {"f64", "2x3xf64", "2x3xf64"}}),
-      "");
+  EXPECT_EQ(savedTypes({"cross_entropy",
+                        "",
+                        {"2x3x7xf64", "2x3xi32"},
+                        {"f64", "2x3xf64", "2x3xf64"}}),
+            "");
   EXPECT_EQ(savedTypes({"exp", "", {"3xf32"}, {"3xf32"}}), "");
 }
 

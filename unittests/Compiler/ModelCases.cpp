@@ -89,9 +89,8 @@ static void addAttention(std::vector<OpCase> &cases, const Attention &shape) {
   std::string attributes =
       std::string("scale = 0.375 : f64") + shape.attributes;
   std::vector<std::string> inputs{shape.q, shape.k, shape.k};
-  std::vector<std::string> gradInputs{shape.q, shape.q, shape.k,
-                                      shape.k, shape.perQuery,
-                                      shape.perQuery};
+  std::vector<std::string> gradInputs{shape.q, shape.q,        shape.k,
+                                      shape.k, shape.perQuery, shape.perQuery};
   int64_t keyBytes = shape.dropout ? 16 : 0;
   if (shape.dropout) {
     inputs.push_back(kKey);
@@ -192,11 +191,11 @@ static void addLosses(std::vector<OpCase> &cases) {
                    {"5x7xf64"},
                    350,
                    8 + 280 + 20 + 80 + 280});
-  cases.push_back({"cross_entropy_grad",
-                   "",
-                   {"f64", "2x3x5xf64", "2x3xi64 label 5", "2x3xf64",
-                    "2x3xf64"},
-                   {"2x3x5xf64"}});
+  cases.push_back(
+      {"cross_entropy_grad",
+       "",
+       {"f64", "2x3x5xf64", "2x3xi64 label 5", "2x3xf64", "2x3xf64"},
+       {"2x3x5xf64"}});
   cases.push_back({"count_valid", "", {"2x3xi32 label 5"}, {"i64"}, 0, 24 + 8});
   cases.push_back({"count_valid", "", {"7xi64 label 5"}, {"i64"}});
   cases.push_back({"divide", "", {"f64", "i64 row 7"}, {"f64"}, 1, 24});

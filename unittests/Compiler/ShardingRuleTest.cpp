@@ -119,7 +119,10 @@ TEST(ShardingRule, OfBlocks) {
             "j=8 fixed (layer_norm normalises over this dimension)} linear "
             "{0}");
   EXPECT_EQ(
-      ruleOf({"cross_entropy", "", {"4x8xf32", "4xi32"}, {"f32", "4xf32", "4xf32"}}),
+      ruleOf({"cross_entropy",
+              "",
+              {"4x8xf32", "4xi32"},
+              {"f32", "4xf32", "4xf32"}}),
       "([i, j], [i]) -> ([], [i], [i]) {i=4 sum, j=8 fixed (cross_entropy "
       "normalises over this dimension)}");
 }

@@ -138,7 +138,8 @@ inline Program makeBigram(int64_t batch = 2, int64_t seq = 4,
   ProgramBuilder b;
   b.program.name = "bigram";
   TensorType table = f32({vocabulary, vocabulary}), ids = i32({batch, seq});
-  TensorType logits = f32({batch, seq, vocabulary}), perToken = f32({batch, seq});
+  TensorType logits = f32({batch, seq, vocabulary}),
+             perToken = f32({batch, seq});
   FunctionBuilder count("count", {ids});
   int32_t countFunction =
       b.addFunction(count.finish({count.op("count_valid", {0}, i64())}));
@@ -149,9 +150,11 @@ inline Program makeBigram(int64_t batch = 2, int64_t seq = 4,
   auto sums = head.step("cross_entropy", {0, 1}, {f32(), perToken, perToken});
   int32_t headFunction = b.addFunction(
       head.finish({head.op("divide", {sums[0], 2}, f32()), sums[1], sums[2]}));
-  FunctionBuilder backward("backward", {logits, ids, perToken, perToken, i64(), ids});
+  FunctionBuilder backward("backward",
+                           {logits, ids, perToken, perToken, i64(), ids});
   int32_t seed = backward.op("reciprocal", {4}, f32());
-  int32_t dlogits = backward.op("cross_entropy_grad", {seed, 0, 1, 2, 3}, logits);
+  int32_t dlogits =
+      backward.op("cross_entropy_grad", {seed, 0, 1, 2, 3}, logits);
   int32_t backwardFunction = b.addFunction(
       backward.finish({backward.op("embedding_grad", {dlogits, 5}, table)}));
 
@@ -185,9 +188,8 @@ inline Program makeBigram(int64_t batch = 2, int64_t seq = 4,
     b.output("count", valid);
     if (entry == "eval")
       continue;
-    int32_t gradient =
-        b.call(backwardFunction, {z, labels, made[1], made[2], valid, tokens},
-               "B")[0];
+    int32_t gradient = b.call(
+        backwardFunction, {z, labels, made[1], made[2], valid, tokens}, "B")[0];
     b.gradient(name, gradient);
     auto norm = b.call(parts.norm, {gradient, valid}, "once");
     int32_t rate =

@@ -252,9 +252,9 @@ static Status checkAttention(const KernelSpec &spec) {
   if (spec.results.size() == 2)
     return kernelError(spec, "1 or 3 results", "2");
   for (size_t i = 1; i < spec.results.size(); ++i)
-    PIPER_RETURN_IF_ERROR(
-        expectType(spec, spec.results[i], resultName(int64_t(i)), q.element,
-                   {q.shape[0], q.shape[2], q.shape[1]}));
+    PIPER_RETURN_IF_ERROR(expectType(spec, spec.results[i],
+                                     resultName(int64_t(i)), q.element,
+                                     {q.shape[0], q.shape[2], q.shape[1]}));
   return Status::success();
 }
 

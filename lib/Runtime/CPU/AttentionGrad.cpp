@@ -19,7 +19,7 @@ struct BackwardBlocks : ScoreBlocks {
   using ScoreBlocks::ScoreBlocks;
   /// dS^T q and P^T dy, of m queries and n keys.
   BlockProductSpec keyGradient(int64_t m, int64_t n, bool accumulate) const {
-    return {n,          shape.size, m, 1,          rowStride,
+    return {n,          shape.size, m,          1,         rowStride,
             shape.size, 1,          shape.size, accumulate};
   }
   /// Of the workspace of a thread: P, dS; q and dy of a block; k, v, dk, dv of
@@ -200,8 +200,8 @@ private:
     uint32_t buffer[kMaskBuffer];
     for (int64_t i = 0; i < n; i += kMaskChunk) {
       int64_t count = std::min(kMaskChunk, n - i);
-      const uint32_t *words = maskWords(
-          random.stream, random.start + first + i, count, buffer);
+      const uint32_t *words =
+          maskWords(random.stream, random.start + first + i, count, buffer);
       typedLoops<T>().dropoutMask(words, threshold, keep, mask + i, count);
     }
   }

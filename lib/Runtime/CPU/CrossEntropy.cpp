@@ -91,21 +91,20 @@ public:
     T *dlogits = static_cast<T *>(call.results[0]);
     PIPER_RETURN_IF_ERROR(
         checkLabels("cross_entropy_grad", labels, labelType, rows, classes));
-    parallelFor(threads, rows, rowGrain(classes),
-                [=](int64_t begin, int64_t end, int) {
-                  for (int64_t row = begin; row < end; ++row) {
-                    int64_t label = readIndex(labels, labelType, row);
-                    T *to = dlogits + row * classes;
-                    if (label < 0) {
-                      std::memset(to, 0, size_t(classes) * sizeof(T));
-                      continue;
-                    }
-                    typedLoops<T>().expScaled(logits + row * classes, to,
-                                              classes, tops[row],
-                                              dsum / totals[row]);
-                    to[label] -= dsum;
-                  }
-                });
+    parallelFor(
+        threads, rows, rowGrain(classes), [=](int64_t begin, int64_t end, int) {
+          for (int64_t row = begin; row < end; ++row) {
+            int64_t label = readIndex(labels, labelType, row);
+            T *to = dlogits + row * classes;
+            if (label < 0) {
+              std::memset(to, 0, size_t(classes) * sizeof(T));
+              continue;
+            }
+            typedLoops<T>().expScaled(logits + row * classes, to, classes,
+                                      tops[row], dsum / totals[row]);
+            to[label] -= dsum;
+          }
+        });
     return Status::success();
   }
 

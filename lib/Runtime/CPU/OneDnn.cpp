@@ -68,8 +68,8 @@ void piper::rt::cpu::canonicalizeUnitStrides(MatrixLayout &layout) {
   // Of the batch: as if what is inside were dense.
   for (size_t i = row; i-- > 0;)
     if (dims[i] == 1)
-      strides[i] =
-          i + 1 == row ? dims[row] * dims[column] : dims[i + 1] * strides[i + 1];
+      strides[i] = i + 1 == row ? dims[row] * dims[column]
+                                : dims[i + 1] * strides[i + 1];
 }
 
 std::unique_ptr<Product> Product::create(ProductSpec spec, int threads,

@@ -62,7 +62,8 @@ struct Reference {
     totals.push_back(sum);
     int64_t first = ((b * s.heads + h) * s.queries + i) * s.keys;
     for (int64_t j = 0; j < s.keys; ++j) {
-      weights.push_back(j < seen ? std::exp(scores[size_t(j)] - best) / sum : 0);
+      weights.push_back(j < seen ? std::exp(scores[size_t(j)] - best) / sum
+                                 : 0);
       bool dropped =
           randomWord(stream, uint64_t(first + j)) < s.dropout * 4294967296.0;
       masks.push_back(dropped ? 0 : 1 / (1 - s.dropout));
@@ -262,11 +263,10 @@ TEST(Attention, NegativeScale) {
 TEST(Attention, QueriesThatSeeNoKeyGetZero) {
   Sizes s{1, 5, 2, 1, 1, 3, true};
   Inputs in(s, F32);
-  Call call{
-      "attention",
-      {in.q, in.k, in.v},
-      {in.q.type(), {F32, {1, 1, 5}}, {F32, {1, 1, 5}}},
-      {}};
+  Call call{"attention",
+            {in.q, in.k, in.v},
+            {in.q.type(), {F32, {1, 1, 5}}, {F32, {1, 1, 5}}},
+            {}};
   setAttributes(call, s);
   std::vector<Tensor> results = runOk(call);
   for (int64_t i = 0; i < 9; ++i)
@@ -294,11 +294,10 @@ TEST(Attention, QueriesThatSeeNoKeyGetZero) {
 TEST(Attention, GradientEqualsCentralDifferences) {
   Sizes s{1, 4, 6, 2, 1, 3, true, 0.25};
   Inputs in(s, F64);
-  Call forward{
-      "attention",
-      {in.q, in.k, in.v},
-      {in.q.type(), {F64, {1, 2, 4}}, {F64, {1, 2, 4}}},
-      {}};
+  Call forward{"attention",
+               {in.q, in.k, in.v},
+               {in.q.type(), {F64, {1, 2, 4}}, {F64, {1, 2, 4}}},
+               {}};
   setAttributes(forward, s);
   std::vector<Tensor> results = runOk(forward);
   Call gradient{"attention_grad",
@@ -330,11 +329,10 @@ TEST(Attention, GradientEqualsCentralDifferences) {
 TEST(Attention, ThreadsChangeNoBit) {
   Sizes s{2, 100, 100, 4, 2, 16, true, 0.1};
   Inputs in(s, F32);
-  Call call{
-      "attention",
-      {in.q, in.k, in.v},
-      {in.q.type(), {F32, {2, 4, 100}}, {F32, {2, 4, 100}}},
-      {}};
+  Call call{"attention",
+            {in.q, in.k, in.v},
+            {in.q.type(), {F32, {2, 4, 100}}, {F32, {2, 4, 100}}},
+            {}};
   setAttributes(call, s);
   std::vector<Tensor> one = runOk(call, 1);
   Call gradient{"attention_grad",
@@ -377,11 +375,10 @@ TEST(Attention, WorkspaceHoldsNoMatrixOfScores) {
   Attributes attributes;
   attributes.set("scale", 1.0);
   KernelSpec forward{"attention", {q, q, q}, {q}, attributes};
-  KernelSpec backward{
-      "attention_grad",
-      {q, q, q, q, perQuery, perQuery},
-      {q, q, q},
-      attributes};
+  KernelSpec backward{"attention_grad",
+                      {q, q, q, q, perQuery, perQuery},
+                      {q, q, q},
+                      attributes};
   int64_t scores = int64_t(16384) * 16384 * 4;
   EXPECT_LT(entry->workspaceBytes(forward, Target{"cpu", 1}), scores / 32);
   EXPECT_LT(gradient->workspaceBytes(backward, Target{"cpu", 1}), scores / 32);

@@ -53,7 +53,9 @@ static const ExtremeCase kOps[] = {
 static const ExtremeCase kGradients[] = {
     {"tanh_grad", [](Real y) { return (1 - y) * (1 + y); }},
     {"sigmoid_grad", [](Real y) { return y * (1 - y); }},
-    {"relu_grad", [](Real x) { return x > 0 ? 1 : x <= 0 ? 0 : x; }},
+    {"relu_grad", [](Real x) { return x > 0    ? 1
+                                      : x <= 0 ? 0
+                                               : x; }},
     {"silu_grad",
      [](Real x) {
        x = bounded(x);
@@ -68,9 +70,8 @@ static const ExtremeCase kGradients[] = {
      [](Real x) {
        x = bounded(x);
        Real u = geluArgument(x);
-       return logistic(u) *
-              (1 + x * logistic(-u) * 2 * std::sqrt(2 / M_PIl) *
-                       (1 + 3 * 0.044715L * x * x));
+       return logistic(u) * (1 + x * logistic(-u) * 2 * std::sqrt(2 / M_PIl) *
+                                     (1 + 3 * 0.044715L * x * x));
      },
      true}};
 

@@ -47,10 +47,8 @@ struct Inputs {
 static std::vector<Tensor> fused(const Sizes &s, const Inputs &in,
                                  int threads = 1) {
   TensorType perQuery{in.q.type().element, {1, s.heads, s.queries}};
-  Call forward{"attention",
-               {in.q, in.k, in.v},
-               {in.q.type(), perQuery, perQuery},
-               {}};
+  Call forward{
+      "attention", {in.q, in.k, in.v}, {in.q.type(), perQuery, perQuery}, {}};
   forward.with("scale", number(s.scale));
   if (s.causal)
     forward.with("causal", integer(1));
@@ -117,8 +115,8 @@ static Numbers composed(const Sizes &s, const Inputs &in) {
         scores.set(i * s.keys + j, -INFINITY);
     Tensor p = runOk({"softmax", {scores}, {scores.type()}, {}})[0];
     Tensor dp = multiply(dy, v, false, true);
-    Tensor ds = scaled(
-        runOk({"softmax_grad", {dp, p}, {scores.type()}, {}})[0], s.scale);
+    Tensor ds = scaled(runOk({"softmax_grad", {dp, p}, {scores.type()}, {}})[0],
+                       s.scale);
     addMatrix(multiply(p, v, false, false), s.heads, h, all[0]);
     addMatrix(multiply(ds, k, false, false), s.heads, h, all[1]);
     addMatrix(multiply(ds, q, true, false), s.keyHeads, keyHead, all[2]);
@@ -187,8 +185,8 @@ static void roundToGrid(Tensor &x, double bound) {
     x.set(i, std::round(x[i] / unit) * unit);
 }
 
-/// Where both forms round q k to f32, a weight near a tie is off by per cents at
-/// scores of a million, and which rounding is the larger one is chance. So
+/// Where both forms round q k to f32, a weight near a tie is off by per cents
+/// at scores of a million, and which rounding is the larger one is chance. So
 /// large scores are exact ones here, and the errors of many rows are compared.
 static void compareWithComposed(const Sizes &s, double score, bool exact) {
   SCOPED_TRACE("scores up to " + std::to_string(score) +
@@ -274,10 +272,10 @@ TEST(LargeScores, OneHotRowsHaveNoGradient) {
         for (int64_t i = 0; i < s.queries; ++i)
           for (int64_t h = 0; h < s.heads; ++h)
             for (int64_t c = 0; c < s.size; ++c)
-              ASSERT_EQ(found[0][(i * s.heads + h) * s.size + c],
-                        in.v[((s.seen(i) - 1) * s.keyHeads + h / s.group()) *
-                                 s.size +
-                             c]);
+              ASSERT_EQ(
+                  found[0][(i * s.heads + h) * s.size + c],
+                  in.v[((s.seen(i) - 1) * s.keyHeads + h / s.group()) * s.size +
+                       c]);
       }
   });
 }
@@ -352,14 +350,16 @@ TEST(LargeScores, CrossEntropyOfEqualAndOneHotLogitsIsExact) {
         Tensor z({element, {2, 2}}, {x, x, x, -x - 1000});
         Tensor labels({I32, {2}}, {double(label), 0});
         TensorType perRow{element, {2}};
-        std::vector<Tensor> loss = runOk(
-            {"cross_entropy", {z, labels}, {{element, {}}, perRow, perRow}, {}});
+        std::vector<Tensor> loss = runOk({"cross_entropy",
+                                          {z, labels},
+                                          {{element, {}}, perRow, perRow},
+                                          {}});
         EXPECT_NEAR(loss[0][0], std::log(2), 1e-7);
-        Tensor dz = runOk(
-            {"cross_entropy_grad",
-             {Tensor::scalar(element, 1), z, labels, loss[1], loss[2]},
-             {z.type()},
-             {}})[0];
+        Tensor dz =
+            runOk({"cross_entropy_grad",
+                   {Tensor::scalar(element, 1), z, labels, loss[1], loss[2]},
+                   {z.type()},
+                   {}})[0];
         double share = label ? 0.5 : -0.5;
         EXPECT_EQ(dz.values(), (std::vector<double>{share, -share, 0, 0}));
       }

@@ -107,12 +107,11 @@ TEST(CrossEntropy, EqualsItsDefinitionAndGradient) {
             sum += top + std::log(total) -
                    logits[r * classes + int64_t(labels[r])];
           for (int64_t c = 0; c < classes; ++c)
-            dlogits.push_back(labels[r] < 0
-                                  ? 0
-                                  : 0.25 * (std::exp(logits[r * classes + c] -
-                                                     top) /
-                                                total -
-                                            (c == labels[r])));
+            dlogits.push_back(
+                labels[r] < 0
+                    ? 0
+                    : 0.25 * (std::exp(logits[r * classes + c] - top) / total -
+                              (c == labels[r])));
         }
         Tolerance tolerance = toleranceOf(element, 1e-5);
         tolerance.absolute *= 3 * double(labels.size());
@@ -120,13 +119,13 @@ TEST(CrossEntropy, EqualsItsDefinitionAndGradient) {
         expectResults(call, {{sum}}, tolerance);
         call.results.insert(call.results.end(), 2, {element, lead});
         expectResults(call, {{sum}, tops, totals}, tolerance);
-        expectResults({"cross_entropy_grad",
-                       {Tensor::scalar(element, 0.25), logits, labels,
-                        Tensor({element, lead}, tops),
-                        Tensor({element, lead}, totals)},
-                       {logits.type()},
-                       {}},
-                      {dlogits}, toleranceOf(element, 1e-5));
+        expectResults(
+            {"cross_entropy_grad",
+             {Tensor::scalar(element, 0.25), logits, labels,
+              Tensor({element, lead}, tops), Tensor({element, lead}, totals)},
+             {logits.type()},
+             {}},
+            {dlogits}, toleranceOf(element, 1e-5));
       }
   });
 }
@@ -152,14 +151,13 @@ TEST(CrossEntropy, LabelsOutOfRangeAreErrors) {
   EXPECT_EQ(errorOf({"cross_entropy", {logits, labels}, {{F32, {}}}, {}}),
             "kernel 'cross_entropy' expects labels below 5, the number of "
             "classes, but got 5 at position 2");
-  EXPECT_EQ(
-      errorOf({"cross_entropy_grad",
-               {Tensor::scalar(F32, 1), logits, labels, Tensor({F32, {3}}),
-                Tensor({F32, {3}})},
-               {logits.type()},
-               {}}),
-      "kernel 'cross_entropy_grad' expects labels below 5, the number of "
-      "classes, but got 5 at position 2");
+  EXPECT_EQ(errorOf({"cross_entropy_grad",
+                     {Tensor::scalar(F32, 1), logits, labels,
+                      Tensor({F32, {3}}), Tensor({F32, {3}})},
+                     {logits.type()},
+                     {}}),
+            "kernel 'cross_entropy_grad' expects labels below 5, the number of "
+            "classes, but got 5 at position 2");
 }
 
 TEST(CrossEntropy, Errors) {
@@ -177,13 +175,13 @@ TEST(CrossEntropy, Errors) {
                      {}}),
             "kernel 'cross_entropy' expects tensor<3xf32> for result 2 but got "
             "tensor<5xf32>");
-  EXPECT_EQ(errorOf({"cross_entropy_grad",
-                     {labels, logits, labels, Tensor({F32, {3}}),
-                      Tensor({F32, {3}})},
-                     {logits.type()},
-                     {}}),
-            "kernel 'cross_entropy_grad' expects tensor<f32> for operand 0 but "
-            "got tensor<3xi32>");
+  EXPECT_EQ(
+      errorOf({"cross_entropy_grad",
+               {labels, logits, labels, Tensor({F32, {3}}), Tensor({F32, {3}})},
+               {logits.type()},
+               {}}),
+      "kernel 'cross_entropy_grad' expects tensor<f32> for operand 0 but "
+      "got tensor<3xi32>");
 }
 
 TEST(CountValid, CountsLabelsThatAreNotNegative) {

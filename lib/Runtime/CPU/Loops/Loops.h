@@ -41,7 +41,9 @@ template <typename T> struct AdamWStep {
 };
 
 /// Constants of one SGD step; see piper.sgd.
-template <typename T> struct SgdStep { T scale, lr, momentum, weightDecay; };
+template <typename T> struct SgdStep {
+  T scale, lr, momentum, weightDecay;
+};
 
 /// C[m, n] = A[m, k] B[k, n], or C += with `accumulate`. Element (i, j) of A is
 /// a[i * aRow + j * aColumn], of B likewise; C has rows of `cRow` elements.
