@@ -3,7 +3,7 @@
 //
 // Balanced stages against every cut there is.
 
-#include "Piper/Transforms/BalanceStages.h"
+#include "Stages/BalanceStages.h"
 
 #include "gtest/gtest.h"
 

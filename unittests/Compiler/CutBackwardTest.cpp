@@ -8,7 +8,7 @@
 #include "Interpreter.h"
 #include "OpCase.h"
 
-#include "Piper/Transforms/CutBackward.h"
+#include "Split/CutBackward.h"
 
 #include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"

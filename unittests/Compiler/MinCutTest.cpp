@@ -3,7 +3,7 @@
 //
 // The smallest cut of random graphs against the best of all cuts.
 
-#include "Piper/Transforms/MinCut.h"
+#include "Split/MinCut.h"
 
 #include "gtest/gtest.h"
 

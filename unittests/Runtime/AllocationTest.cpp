@@ -5,9 +5,9 @@
 // its own, because it replaces operator new.
 
 #include "AllocationCount.h"
-#include "Metrics.h"
 #include "Piper/Runtime/Step.h"
 #include "SchedulePlan.h"
+#include "Train/Metrics.h"
 #include "TrainingTest.h"
 
 using namespace piper::rt;

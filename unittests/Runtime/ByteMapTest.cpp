@@ -3,7 +3,7 @@
 //
 // The map of an arena against an array with one value for each byte.
 
-#include "ByteMap.h"
+#include "Check/ByteMap.h"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 // Where a run that is resumed goes on: in the data, whatever the shape of
 // batches, and in the file of metrics.
 
-#include "Metrics.h"
 #include "Piper/Runtime/Checkpoint.h"
+#include "Train/Metrics.h"
 #include "TrainingTest.h"
 
 using namespace piper::rt;

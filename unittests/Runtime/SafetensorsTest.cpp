@@ -6,7 +6,7 @@
 
 #include "Piper/Runtime/Safetensors.h"
 
-#include "SafetensorsHeader.h"
+#include "Files/SafetensorsHeader.h"
 #include "TempFolder.h"
 
 #include "gtest/gtest.h"

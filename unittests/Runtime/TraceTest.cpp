@@ -3,7 +3,7 @@
 //
 // Traces: what is written, and what is read back as durations.
 
-#include "Trace.h"
+#include "Report/Trace.h"
 
 #include "Piper/Runtime/SimulatePlan.h"
 #include "SchedulePlan.h"

@@ -7,7 +7,7 @@
 #ifndef PIPER_TRANSFORMS_PIPELINES_H
 #define PIPER_TRANSFORMS_PIPELINES_H
 
-#include "Piper/Transforms/CompileOptions.h"
+#include "CompileKeys.h"
 
 #include "mlir/Pass/PassManager.h"
 

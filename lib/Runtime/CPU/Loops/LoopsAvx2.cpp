@@ -5,4 +5,4 @@
 
 #define PIPER_ISA avx2
 #define PIPER_VECTOR_BYTES 32
-#include "Loops/LoopTable.inc"
+#include "LoopTable.inc"

@@ -5,4 +5,4 @@
 
 #define PIPER_ISA avx512
 #define PIPER_VECTOR_BYTES 64
-#include "Loops/LoopTable.inc"
+#include "LoopTable.inc"

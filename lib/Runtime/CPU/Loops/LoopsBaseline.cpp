@@ -5,4 +5,4 @@
 
 #define PIPER_ISA baseline
 #define PIPER_VECTOR_BYTES 16
-#include "Loops/LoopTable.inc"
+#include "LoopTable.inc"
