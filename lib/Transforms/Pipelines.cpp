@@ -127,7 +127,13 @@ void mlir::piper::registerPiperPasses() {
       "piper-compile",
       "Take a model to a plan. Keys, as key=value:\n" + CompileOptions::help(),
       [](OpPassManager &passes, StringRef text,
-         function_ref<LogicalResult(const Twine &)>) -> LogicalResult {
+         function_ref<LogicalResult(const Twine &)> report) -> LogicalResult {
+        StringRef anchor = passes.getOpAnchorName();
+        if (anchor != ModuleOp::getOperationName() &&
+            anchor != OpPassManager::getAnyOpAnchorName())
+          return report("piper-compile expects to run on 'builtin.module' but "
+                        "got '" +
+                        anchor + "'");
         CompileOptions options;
         options.problem = options.parse(text);
         buildCompilePipeline(passes, options);
