@@ -36,9 +36,16 @@ mlir::piper::findFileOptions(ArrayRef<const char *> arguments,
             at == 0 || StringRef(" \t={'\"").contains(argument[at - 1]);
         if (!isStart || !rest.consume_front("="))
           continue;
-        rest = rest.take_until(
-            [](char c) { return StringRef(" \t})'\"").contains(c); });
-        if (!rest.empty())
+        StringRef ends = " \t})'\"";
+        if (rest.starts_with("'") || rest.starts_with("\""))
+          ends = rest.take_front(1);
+        else if (rest.starts_with("{"))
+          ends = "}";
+        if (ends.size() == 1)
+          rest = rest.drop_front();
+        rest = rest.take_until([&](char c) { return ends.contains(c); });
+        // A schedule is the name of a kind or a file.
+        if (!rest.empty() && (key != "schedule" || rest.ends_with(".json")))
           files.push_back(rest.str());
       }
   return files;

@@ -10,6 +10,9 @@
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Format.h"
 
+#include <cfloat>
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::piper;
 
@@ -45,6 +48,8 @@ public:
         return expects(
             key, "a number from " + print(low) + " to below " + print(high),
             *found);
+      if (*read != 0 && std::abs(*read) < FLT_MIN)
+        return expects(key, "0 or a number of at least 1.17549435e-38", *found);
       value = *read;
     }
   }

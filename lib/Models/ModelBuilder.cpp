@@ -21,7 +21,9 @@ ModelBuilder::ModelBuilder(MLIRContext *context, const ModelOptions &options)
   dialect = context->getOrLoadDialect<PiperDialect>();
   element = options.doublePrecision ? FloatType(builder.getF64Type())
                                     : FloatType(builder.getF32Type());
-  module = ModuleOp::create(builder.getUnknownLoc());
+  // Messages about a model need a place, though no text has made it.
+  place = FileLineColLoc::get(context, "piper-model", 1, 1);
+  module = ModuleOp::create(place);
   for (const std::string &text : options.freeze) {
     auto pattern = llvm::GlobPattern::create(text);
     if (pattern)
@@ -43,7 +45,7 @@ void ModelBuilder::fail(const Twine &message) {
 
 void ModelBuilder::beginFunction(StringRef name) {
   builder.setInsertionPointToEnd(module->getBody());
-  function = func::FuncOp::create(builder, builder.getUnknownLoc(), name,
+  function = func::FuncOp::create(builder, place, name,
                                   builder.getFunctionType({}, {}));
   builder.setInsertionPointToStart(function.addEntryBlock());
   argumentAttributes.clear();
@@ -61,7 +63,7 @@ void ModelBuilder::endFunction(ArrayRef<std::pair<Value, StringRef>> outputs) {
                           builder.getStringAttr(name));
     resultAttributes.push_back(builder.getDictionaryAttr(output));
   }
-  func::ReturnOp::create(builder, builder.getUnknownLoc(), values);
+  func::ReturnOp::create(builder, place, values);
   Block &body = function.getBody().front();
   function.setFunctionType(builder.getFunctionType(
       body.getArgumentTypes(), ValueRange(values).getTypes()));

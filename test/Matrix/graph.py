@@ -77,7 +77,8 @@ def evaluate(entry, leaves, noise=None):
             attrs = dict(node.attrs, sizes=node.sizes(entry.rows), element=node.element)
             operands = [values[operand] for operand in node.operands]
             value = ops.OPS[node.op][0](attrs, *operands)
-            if noise and node.element == "f32":
+            # A maximum is one of its operands: it does not round.
+            if noise and node.element == "f32" and node.op != "reduce_max":
                 value = value + noise(magnitude(node, value, attrs, operands), np.shape(value))
             values[node] = value
     return values

@@ -155,7 +155,7 @@ class Maker(random_moves.Moves):
 
 
 def usable(reference, noisy):
-    """Whether rounding leaves room: the largest share of the allowance of MATCH that it takes."""
+    """Whether rounding leaves room: it takes at most a share of ROOM of the allowance of MATCH."""
     for name, ref in reference.items():
         ref, got = np.asarray(ref, float), np.asarray(noisy[name], float)
         largest = np.abs(ref).max(initial=0)
@@ -168,7 +168,7 @@ def usable(reference, noisy):
                 return False
             near = np.abs(ref) > 1e-3 * largest
             allowed[near] = np.minimum(allowed[near], 1e-3 * np.abs(ref[near]))
-        if (np.abs(got - ref) > ROOM * allowed).any():
+        if not (np.abs(got - ref) <= ROOM * allowed).all():
             return False
     return True
 

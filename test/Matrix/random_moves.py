@@ -354,7 +354,8 @@ class Moves:
             kinds.append("error")
         terms = [self.term(kind) for kind in kinds]
         if self.special == "mixes":
-            terms.append(self.total(self.op("square", self.pool[-1])))
+            last = next(node for node in reversed(self.pool) if node.element == "f32")
+            terms.append(self.total(self.op("square", last)))
         total = terms[0]
         for term in terms[1:]:
             total = self.op("add", total, term)

@@ -12,6 +12,8 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Path.h"
 
+#include <cfloat>
+
 using namespace mlir;
 using namespace mlir::piper;
 namespace cl = llvm::cl;
@@ -61,6 +63,10 @@ public:
   bool parse(Option &option, StringRef, StringRef text, Probability &rate) {
     if (text.getAsDouble(rate.value) || !(rate.value >= 0 && rate.value < 1))
       return failFlag(option, "expects a number from 0 to below 1 but got '" +
+                                  text + "'");
+    if (rate.value != 0 && rate.value < FLT_MIN)
+      return failFlag(option, "expects 0 or a number of at least "
+                              "1.17549435e-38 but got '" +
                                   text + "'");
     return false;
   }

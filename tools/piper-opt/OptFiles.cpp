@@ -54,8 +54,12 @@ Status runOpt(std::unique_ptr<llvm::MemoryBuffer> input,
   llvm::raw_ostream &os = isStandard ? (llvm::raw_ostream &)out : buffer;
   failed =
       mlir::failed(mlir::MlirOptMain(os, std::move(input), registry, config));
-  if (!isStandard)
-    return failed ? Status::success() : writeFile(output, text);
+  if (!isStandard) {
+    if (failed)
+      return Status::success();
+    PIPER_RETURN_IF_ERROR(checkUnread(output));
+    return writeFile(output, text);
+  }
   out.flush();
   std::error_code error = out.error();
   out.clear_error(); // or the destructor ends the process

@@ -55,12 +55,18 @@ static std::string reduce(mlir::MLIRContext &context, const std::string &path,
   return text;
 }
 
-static Status check(const std::string &input, const std::string &output) {
+static Status check(llvm::ArrayRef<const char *> arguments,
+                    const std::string &output) {
   std::string error = mlir::piper::findRepeatedFlag();
   if (!error.empty())
     return Status::error(error);
-  // The result may take the place of what it was made from.
-  return CommandFiles().addOutput(output);
+  // The result may take the place of what it was made from, and of nothing else
+  // that is read.
+  CommandFiles files;
+  for (const std::string &file : mlir::piper::findFileOptions(
+           arguments, {"test", "file", "costs", "directives", "schedule"}))
+    files.addInput(file);
+  return files.addOutput(output);
 }
 
 int main(int argc, char **argv) {
@@ -85,7 +91,7 @@ int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, "MLIR test case reduction tool.\n");
   mlir::MLIRContext context(registry);
   context.printOpOnDiagnostic(false);
-  Status status = check(input, output);
+  Status status = check({argv + 1, size_t(argc - 1)}, output);
   std::string text;
   if (status.ok()) {
     text = reduce(context, input, explicitModule, parser);

@@ -29,6 +29,7 @@ static Status compareWithOracle(const RunRequest &request) {
   Result<Plan> plan = loadPlan(request.program, load);
   if (!plan.ok())
     return plan.takeStatus();
+  PIPER_RETURN_IF_ERROR(checkUnreadOutputs(request.run));
   return runComparison(std::move(*plan), std::move(*oracle), request.run,
                        std::cout);
 }
@@ -41,6 +42,7 @@ static Status runOrCompare(const RunRequest &request) {
   Result<Plan> plan = loadPlan(request.program, request.load);
   if (!plan.ok())
     return plan.takeStatus();
+  PIPER_RETURN_IF_ERROR(checkUnreadOutputs(request.run));
   return runPlan(std::move(*plan), request.run, std::cout, std::cerr);
 }
 

@@ -188,7 +188,7 @@ TEST(Executor, KernelErrorNamesTheInstruction) {
   Status status = executor->run(0, {in(data)});
   EXPECT_EQ(status.str(),
             "expects 0 or more but got -2.000000\n"
-            "  note: in step 1 ('fail') of instruction 0 ('checked', "
+            "  note: in kernel 1 ('fail') of instruction 0 ('checked', "
             "layer = 3, B) of entry point 'eval'");
 }
 

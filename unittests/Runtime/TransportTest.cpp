@@ -187,11 +187,12 @@ TEST(Transport, AFailedRankEndsAllOthers) {
     std::vector<float> y(4);
     for (int i = 0; i < 3; ++i) {
       Status status = run(*executor, {-1, 0, 0, 0}, y);
-      EXPECT_EQ(status.str(),
-                "expects 0 or more but got -2.000000\n"
-                "  note: in step 0 ('fail') of instruction 1 ('middle', layer "
-                "= 7, B) of entry point 'train', micro-batch 0\n"
-                "  note: on rank 1");
+      EXPECT_EQ(
+          status.str(),
+          "expects 0 or more but got -2.000000\n"
+          "  note: in kernel 0 ('fail') of instruction 1 ('middle', layer "
+          "= 7, B) of entry point 'train', micro-batch 0\n"
+          "  note: on rank 1");
       // The next step begins anew.
       status = run(*executor, {1, 2, 3, float(i)}, y);
       ASSERT_TRUE(status.ok()) << status.str();

@@ -122,6 +122,8 @@ private:
   PiperDialect *dialect;
   OpBuilder builder;
   FloatType element;
+  /// Where messages about the model stand.
+  LocationAttr place;
   OwningModule module;
   func::FuncOp function;
   SmallVector<Attribute> argumentAttributes;

@@ -39,6 +39,11 @@ private:
   int descriptor = -1;
 };
 
+/// Fails where `path` is a file that this process has opened as an InputFile,
+/// under this name or another: nothing takes the place of what a command reads,
+/// even where only a file that it has read names it.
+Status checkUnread(const std::string &path);
+
 /// A file that takes the place of `path` as a whole: written under a hidden
 /// name in the same folder (".NAME.PID-N.tmp") and renamed. Killed at any
 /// moment, `path` is the old file or the new one; the hidden file may stay

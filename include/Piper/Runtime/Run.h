@@ -71,6 +71,10 @@ struct RunOptions {
 /// be, before anything is run.
 Status checkRunOptions(const RunOptions &options);
 
+/// When the program is compiled: no file is to be written over one that the
+/// compiler has read, which the program or a file that it names may name.
+Status checkUnreadOutputs(const RunOptions &options);
+
 /// Runs a plan as the options say: reports, then loads, then trains or
 /// evaluates, then saves and dumps, then generates. Results go to `out` ("train
 /// loss X", the mean of the last 20 steps; "eval loss X"; reports; text),

@@ -20,6 +20,17 @@ using Shape = std::vector<int64_t>;
 /// The table that families of kernels add their rows to.
 using KernelTable = std::vector<KernelEntry>;
 
+/// Where an element lies, as messages say it: "position 5 (row 1)", the row
+/// being the index in the first dimension of several.
+inline std::string placeOf(int64_t element, const TensorType &type) {
+  std::string text = "position " + std::to_string(element);
+  if (type.rank() > 1)
+    text += " (row " +
+            std::to_string(element / (type.numElements() / type.shape[0])) +
+            ")";
+  return text;
+}
+
 /// "kernel 'NAME' expects EXPECTED but got GOT".
 Status kernelError(const KernelSpec &spec, const std::string &expected,
                    const std::string &got);

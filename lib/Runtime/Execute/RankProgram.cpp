@@ -167,7 +167,7 @@ Status RankProgram::fail(Status status, int entryIndex, int instruction,
       source.functions[entry.instructions[instruction].function];
   int32_t microBatch = entry.instructions[instruction].microBatch;
   return std::move(status).addNote(
-      "in step " + std::to_string(call.step) + " ('" +
+      "in kernel " + std::to_string(call.step) + " ('" +
       function.steps[call.step].spec.name + "') of " +
       describeInstruction(source, entry, instruction) +
       (microBatch < 0 ? "" : ", micro-batch " + std::to_string(microBatch)));

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <mutex>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +18,33 @@ using namespace piper::rt;
 
 /// Bytes of one read or write call: Linux moves at most 2 GiB at once.
 static constexpr int64_t kMostAtOnce = int64_t(1) << 30;
+
+/// The files that were opened, each under its first name.
+static std::mutex openedMutex;
+static std::vector<std::pair<std::string, FilePlace>> opened;
+
+static void remember(const std::string &path) {
+  Result<FilePlace> place = findPlace(path);
+  if (!place.ok())
+    return;
+  std::lock_guard<std::mutex> lock(openedMutex);
+  for (const auto &[name, known] : opened)
+    if (known.isSameAs(*place))
+      return;
+  opened.emplace_back(path, std::move(*place));
+}
+
+Status piper::rt::checkUnread(const std::string &path) {
+  Result<FilePlace> place = findPlace(path);
+  if (!place.ok())
+    return place.takeStatus();
+  std::lock_guard<std::mutex> lock(openedMutex);
+  for (const auto &[name, known] : opened)
+    if (known.isSameAs(*place))
+      return Status::error("'" + name + "' would be overwritten by '" + path +
+                           "'");
+  return Status::success();
+}
 
 Result<InputFile> InputFile::open(const std::string &path) {
   InputFile file;
@@ -31,6 +59,7 @@ Result<InputFile> InputFile::open(const std::string &path) {
   if (!S_ISREG(info.st_mode))
     return Status::error("cannot read '" + path + "': it is not a file");
   file.bytes = info.st_size;
+  remember(path);
   return file;
 }
 

@@ -31,14 +31,19 @@ static std::string hiddenStem(const FilePlace &place) {
   return "." + place.name().substr(0, 200) + ".";
 }
 
+/// Whether a name is the stem, two numbers with a '-' between them, and ".tmp".
 static bool isLeftover(const std::string &name, const std::string &stem) {
-  static const std::string end = ".tmp";
-  if (name.size() <= stem.size() + end.size() ||
-      name.compare(0, stem.size(), stem) != 0 ||
-      name.compare(name.size() - end.size(), end.size(), end) != 0)
+  if (name.compare(0, stem.size(), stem) != 0)
     return false;
-  return std::all_of(name.begin() + stem.size(), name.end() - end.size(),
-                     [](char c) { return (c >= '0' && c <= '9') || c == '-'; });
+  auto at = name.begin() + stem.size();
+  auto skipDigits = [&] {
+    auto start = at;
+    while (at != name.end() && *at >= '0' && *at <= '9')
+      ++at;
+    return at != start;
+  };
+  return skipDigits() && at != name.end() && *at++ == '-' && skipDigits() &&
+         std::string(at, name.end()) == ".tmp";
 }
 
 /// Removes what killed processes left of earlier writes of this file. A writer

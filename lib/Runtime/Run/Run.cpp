@@ -95,7 +95,8 @@ static Result<Start> makeStart(Plan plan, const RunOptions &options,
     for (const std::string &note : report->notes)
       *log << "  " << note << std::endl;
     int64_t seed = start.executor->counter("seed", options.seed);
-    if (options.seedIsGiven && seed != options.seed)
+    bool trains = hasData(options) && !options.eval;
+    if (trains && options.seedIsGiven && seed != options.seed)
       *log << "  training goes on with the seed of the file, " << seed
            << ", and not with --seed " << options.seed << std::endl;
   }

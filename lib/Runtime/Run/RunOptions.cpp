@@ -7,6 +7,7 @@
 
 #include "Piper/Runtime/CommandFiles.h"
 #include "Piper/Runtime/Data.h"
+#include "Piper/Runtime/Files.h"
 #include "Piper/Runtime/Report.h"
 
 #include <cmath>
@@ -110,6 +111,15 @@ static Status checkFiles(const RunOptions &options) {
         &options.trace})
     if (!written->empty())
       PIPER_RETURN_IF_ERROR(files.addOutput(*written));
+  return Status::success();
+}
+
+Status piper::rt::checkUnreadOutputs(const RunOptions &options) {
+  for (const std::string *written :
+       {&options.save, &options.saveState, &options.dumpGradients,
+        &options.dumpOutputs, &options.metrics, &options.trace})
+    if (!written->empty())
+      PIPER_RETURN_IF_ERROR(checkUnread(*written));
   return Status::success();
 }
 

@@ -150,8 +150,9 @@ Result<TrainSummary> piper::rt::train(Executor &executor, BatchSource &source,
   RecentLoss recent;
   std::vector<double> deviceMs;
   for (int64_t s = 0; s < options.steps; ++s) {
-    PIPER_RETURN_IF_ERROR(
-        runner->run(executor.counter("iteration", first + s)));
+    Status status = runner->run(executor.counter("iteration", first + s));
+    if (!status.ok())
+      return std::move(status).addNote("in step " + std::to_string(first + s));
     const StepResult &result = runner->result();
     PIPER_RETURN_IF_ERROR(log.add(*runner, executor));
     ++summary.steps;
@@ -207,7 +208,9 @@ Result<EvalSummary> piper::rt::evaluate(Executor &executor, BatchSource &source,
   EvalSummary summary;
   double sum = 0, weights = 0;
   for (int64_t step = 0; step < steps; ++step) {
-    PIPER_RETURN_IF_ERROR(runner->run(step));
+    Status status = runner->run(step);
+    if (!status.ok())
+      return std::move(status).addNote("in step " + std::to_string(step));
     const StepResult &result = runner->result();
     ++summary.batches;
     double weight = result.count ? double(*result.count) : 1;

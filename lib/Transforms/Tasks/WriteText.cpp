@@ -16,7 +16,9 @@ LogicalResult mlir::piper::writeText(ModuleOp module, StringRef path,
     llvm::errs() << text;
     return success();
   }
-  ::piper::rt::Status status = ::piper::rt::writeFile(path.str(), text.str());
+  ::piper::rt::Status status = ::piper::rt::checkUnread(path.str());
+  if (status.ok())
+    status = ::piper::rt::writeFile(path.str(), text.str());
   if (!status.ok())
     return emitProgramError(module) << status.message();
   return success();

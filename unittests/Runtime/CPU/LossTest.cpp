@@ -51,7 +51,7 @@ TEST(Embedding, IdsOutOfRangeAreErrors) {
                      {{F32, {2, 2, 2}}},
                      {}}),
             "kernel 'embedding' expects ids from 0 to 7 for a table of 8 rows "
-            "but got 8 at position 2");
+            "but got 8 at position 2 (row 1)");
   EXPECT_EQ(errorOf({"embedding_grad",
                      {table, Tensor({I64, {8}}, {0, 1, 2, 3, 4, -5, 6, 7})},
                      {{F32, {8, 2}}},

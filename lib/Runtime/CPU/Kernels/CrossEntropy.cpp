@@ -15,14 +15,15 @@ using namespace piper::rt::cpu;
 
 /// An error that names the first label of `classes` or more.
 static Status checkLabels(const char *kernel, const void *labels,
-                          ElementType type, int64_t count, int64_t classes) {
+                          const TensorType &type, int64_t count,
+                          int64_t classes) {
   for (int64_t i = 0; i < count; ++i) {
-    int64_t label = readIndex(labels, type, i);
+    int64_t label = readIndex(labels, type.element, i);
     if (label >= classes)
-      return Status::error(
-          "kernel '" + std::string(kernel) + "' expects labels below " +
-          std::to_string(classes) + ", the number of classes, but got " +
-          std::to_string(label) + " at position " + std::to_string(i));
+      return Status::error("kernel '" + std::string(kernel) +
+                           "' expects labels below " + std::to_string(classes) +
+                           ", the number of classes, but got " +
+                           std::to_string(label) + " at " + placeOf(i, type));
   }
   return Status::success();
 }
@@ -33,14 +34,14 @@ public:
   CrossEntropyKernel(const KernelSpec &spec, const Target &target)
       : classes(spec.operands[0].shape.back()),
         rows(spec.operands[1].numElements()),
-        labelType(spec.operands[1].element), saves(spec.results.size() == 3),
-        threads(threadsOf(target)) {}
+        labelType(spec.operands[1].element), labelTensor(spec.operands[1]),
+        saves(spec.results.size() == 3), threads(threadsOf(target)) {}
 
   Status run(const KernelCall &call) const override {
     const T *logits = static_cast<const T *>(call.operands[0]);
     const void *labels = call.operands[1];
     PIPER_RETURN_IF_ERROR(
-        checkLabels("cross_entropy", labels, labelType, rows, classes));
+        checkLabels("cross_entropy", labels, labelTensor, rows, classes));
     T *tops = saves ? static_cast<T *>(call.results[1]) : nullptr;
     T *totals = saves ? static_cast<T *>(call.results[2]) : nullptr;
     double *losses = reinterpret_cast<double *>(call.workspace);
@@ -71,6 +72,7 @@ public:
 private:
   int64_t classes, rows;
   ElementType labelType;
+  TensorType labelTensor;
   bool saves;
   int threads;
 };
@@ -80,7 +82,8 @@ public:
   CrossEntropyGradKernel(const KernelSpec &spec, const Target &target)
       : classes(spec.operands[1].shape.back()),
         rows(spec.operands[2].numElements()),
-        labelType(spec.operands[2].element), threads(threadsOf(target)) {}
+        labelType(spec.operands[2].element), labelTensor(spec.operands[2]),
+        threads(threadsOf(target)) {}
 
   Status run(const KernelCall &call) const override {
     T dsum = *static_cast<const T *>(call.operands[0]);
@@ -90,7 +93,7 @@ public:
     const T *totals = static_cast<const T *>(call.operands[4]);
     T *dlogits = static_cast<T *>(call.results[0]);
     PIPER_RETURN_IF_ERROR(
-        checkLabels("cross_entropy_grad", labels, labelType, rows, classes));
+        checkLabels("cross_entropy_grad", labels, labelTensor, rows, classes));
     parallelFor(
         threads, rows, rowGrain(classes), [=](int64_t begin, int64_t end, int) {
           for (int64_t row = begin; row < end; ++row) {
@@ -111,6 +114,7 @@ public:
 private:
   int64_t classes, rows;
   ElementType labelType;
+  TensorType labelTensor;
   int threads;
 };
 } // namespace

@@ -12,16 +12,15 @@ using namespace piper::rt;
 using namespace piper::rt::cpu;
 
 /// An error that names the first id outside 0 .. rows - 1.
-static Status checkIds(const char *kernel, const void *ids, ElementType type,
-                       int64_t count, int64_t rows) {
+static Status checkIds(const char *kernel, const void *ids,
+                       const TensorType &type, int64_t count, int64_t rows) {
   for (int64_t i = 0; i < count; ++i) {
-    int64_t id = readIndex(ids, type, i);
+    int64_t id = readIndex(ids, type.element, i);
     if (id < 0 || id >= rows)
       return Status::error(
           "kernel '" + std::string(kernel) + "' expects ids from 0 to " +
           std::to_string(rows - 1) + " for a table of " + std::to_string(rows) +
-          " rows but got " + std::to_string(id) + " at position " +
-          std::to_string(i));
+          " rows but got " + std::to_string(id) + " at " + placeOf(i, type));
   }
   return Status::success();
 }
@@ -32,14 +31,15 @@ public:
   EmbeddingKernel(const KernelSpec &spec, const Target &target)
       : tableRows(spec.operands[0].shape[0]),
         rowBytes(spec.operands[0].numBytes() / tableRows),
-        idType(spec.operands[1].element), count(spec.operands[1].numElements()),
-        threads(threadsOf(target)) {}
+        idType(spec.operands[1].element), idTensor(spec.operands[1]),
+        count(spec.operands[1].numElements()), threads(threadsOf(target)) {}
 
   Status run(const KernelCall &call) const override {
     const char *table = static_cast<const char *>(call.operands[0]);
     const void *ids = call.operands[1];
     char *y = static_cast<char *>(call.results[0]);
-    PIPER_RETURN_IF_ERROR(checkIds("embedding", ids, idType, count, tableRows));
+    PIPER_RETURN_IF_ERROR(
+        checkIds("embedding", ids, idTensor, count, tableRows));
     parallelFor(threads, count, rowGrain(rowBytes),
                 [=](int64_t begin, int64_t end, int) {
                   for (int64_t i = begin; i < end; ++i)
@@ -53,6 +53,7 @@ public:
 private:
   int64_t tableRows, rowBytes;
   ElementType idType;
+  TensorType idTensor;
   int64_t count;
   int threads;
 };
@@ -63,15 +64,15 @@ template <typename T> class EmbeddingGradKernel : public Kernel {
 public:
   EmbeddingGradKernel(const KernelSpec &spec, const Target &target)
       : tableRows(spec.results[0].shape[0]), columns(spec.results[0].shape[1]),
-        idType(spec.operands[1].element), count(spec.operands[1].numElements()),
-        threads(threadsOf(target)) {}
+        idType(spec.operands[1].element), idTensor(spec.operands[1]),
+        count(spec.operands[1].numElements()), threads(threadsOf(target)) {}
 
   Status run(const KernelCall &call) const override {
     const T *dy = static_cast<const T *>(call.operands[0]);
     const void *ids = call.operands[1];
     T *table = static_cast<T *>(call.results[0]);
     PIPER_RETURN_IF_ERROR(
-        checkIds("embedding_grad", ids, idType, count, tableRows));
+        checkIds("embedding_grad", ids, idTensor, count, tableRows));
     // Whole cache lines: two threads never write to the same one.
     constexpr int64_t kLine = 64 / int64_t(sizeof(T));
     int64_t lines = (columns + kLine - 1) / kLine;
@@ -93,6 +94,7 @@ public:
 private:
   int64_t tableRows, columns;
   ElementType idType;
+  TensorType idTensor;
   int64_t count;
   int threads;
 };
