@@ -6,6 +6,8 @@
 #ifndef PIPER_TRANSFORMS_PASSES_H
 #define PIPER_TRANSFORMS_PASSES_H
 
+#include "Number.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 

@@ -72,18 +72,18 @@ def PiperOptimizer : Pass<"piper-optimizer", "ModuleOp"> {
   }];
   let options = [
     Option<"optimizer", "optimizer", "std::string", "\"adamw\"", "adamw or sgd">,
-    Option<"lr", "lr", "double", "1e-3", "Learning rate">,
-    Option<"momentum", "momentum", "double", "0.0", "Momentum of sgd">,
-    Option<"beta1", "beta1", "double", "0.9", "Decay of the first moment of adamw">,
-    Option<"beta2", "beta2", "double", "0.999", "Decay of the second moment of adamw">,
-    Option<"eps", "eps", "double", "1e-8", "Epsilon of adamw">,
-    Option<"weightDecay", "weight-decay", "double", "0.0", "Weight decay">,
-    Option<"clip", "clip", "double", "std::numeric_limits<double>::infinity()",
+    Option<"lr", "lr", "Number", "1e-3", "Learning rate">,
+    Option<"momentum", "momentum", "Number", "0.0", "Momentum of sgd">,
+    Option<"beta1", "beta1", "Number", "0.9", "Decay of the first moment of adamw">,
+    Option<"beta2", "beta2", "Number", "0.999", "Decay of the second moment of adamw">,
+    Option<"eps", "eps", "Number", "1e-8", "Epsilon of adamw">,
+    Option<"weightDecay", "weight-decay", "Number", "0.0", "Weight decay">,
+    Option<"clip", "clip", "Number", "std::numeric_limits<double>::infinity()",
            "Largest global norm of the gradients; inf measures only">,
     Option<"schedule", "lr-schedule", "std::string", "\"constant\"", "constant, linear or cosine">,
     Option<"warmupSteps", "warmup-steps", "int64_t", "0", "Updates of linear warm-up">,
     Option<"totalSteps", "total-steps", "int64_t", "0", "Updates until the rate is min-lr (linear, cosine)">,
-    Option<"minLr", "min-lr", "double", "0.0", "Final learning rate (linear, cosine)">,
+    Option<"minLr", "min-lr", "Number", "0.0", "Final learning rate (linear, cosine)">,
     Option<"keepGradients", "keep-gradients", "bool", "false", "Keep the raw gradients to the end of the step">,
   ];
 }

@@ -45,7 +45,7 @@ private:
     return llvm::join(
         llvm::map_range(keys, [](const Key &key) { return key.name; }), ", ");
   }
-  void add(StringRef name, double &value, StringRef meaning);
+  void add(StringRef name, Number &value, StringRef meaning);
   void add(StringRef name, int64_t &value, StringRef meaning);
   /// A number with no default: an empty value, or a 0 that is none, stands for
   /// a key that is not given, and so takes back the one of a strategy.
@@ -69,23 +69,9 @@ static std::string text(double value) {
   return buffer;
 }
 
-/// Whether a text that is a number is too large or too small for an f64.
-static bool isLost(StringRef given, double value) {
-  if (std::isinf(value))
-    return !given.contains_insensitive("inf");
-  StringRef digits =
-      given.take_until([](char c) { return c == 'e' || c == 'E'; });
-  return value == 0 && digits.find_first_of("123456789") != StringRef::npos;
-}
-
-void Keys::add(StringRef name, double &value, StringRef meaning) {
+void Keys::add(StringRef name, Number &value, StringRef meaning) {
   keys.push_back({name, meaning,
-                  [&value](StringRef given) -> std::string {
-                    if (given.getAsDouble(value))
-                      return "a number";
-                    return isLost(given, value) ? "a number that f64 can hold"
-                                                : "";
-                  },
+                  [&value](StringRef given) { return value.read(given); },
                   text(value)});
 }
 

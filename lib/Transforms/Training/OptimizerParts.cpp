@@ -16,7 +16,7 @@ static bool isAdamW(const PiperOptimizerOptions &options) {
 /// Weight decay applies to matrices, not to biases and the factors of norms.
 static double decayOf(const PiperOptimizerOptions &options, Value param) {
   bool isMatrix = cast<RankedTensorType>(param.getType()).getRank() >= 2;
-  return isMatrix ? options.weightDecay : 0.0;
+  return isMatrix ? double(options.weightDecay) : 0.0;
 }
 
 SmallVector<StringRef>
