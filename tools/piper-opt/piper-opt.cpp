@@ -12,7 +12,9 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/StringSaver.h"
 
 #include <csignal>
 
@@ -21,6 +23,11 @@ int main(int argc, char **argv) {
   // A file that grows past a limit is an error of the write, not a signal
   // (LLVM has just taken that for a crash).
   std::signal(SIGXFSZ, SIG_IGN);
+  // Response files are read here: options of passes point into their texts.
+  llvm::BumpPtrAllocator texts;
+  llvm::StringSaver saver(texts);
+  llvm::SmallVector<const char *> args(argv, argv + argc);
+  llvm::cl::ExpandResponseFiles(saver, llvm::cl::TokenizeGNUCommandLine, args);
   mlir::DialectRegistry registry;
   registry.insert<mlir::piper::PiperDialect, mlir::func::FuncDialect>();
   // One line for each error; --mlir-print-op-on-diagnostic asks for more.
@@ -32,7 +39,8 @@ int main(int argc, char **argv) {
   mlir::registerCSEPass();
   mlir::piper::registerPiperPasses();
   auto [inputPath, outputPath] = mlir::registerAndParseCLIOptions(
-      argc, argv, "Piper: passes over training programs\n", registry);
+      args.size(), const_cast<char **>(args.data()),
+      "Piper: passes over training programs\n", registry);
   auto config = mlir::MlirOptMainConfig::createFromCLOptions();
 
   auto fail = [](const std::string &message) {
@@ -42,8 +50,8 @@ int main(int argc, char **argv) {
   std::string error = mlir::piper::findRepeatedFlag();
   if (!error.empty())
     return fail(error);
-  piper::rt::Status status =
-      checkOptFiles({argv + 1, argv + argc}, inputPath, outputPath, config);
+  piper::rt::Status status = checkOptFiles(llvm::ArrayRef(args).drop_front(),
+                                           inputPath, outputPath, config);
   if (!status.ok())
     return fail(status.message());
   auto input = mlir::piper::openSource(inputPath, error);

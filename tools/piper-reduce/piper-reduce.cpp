@@ -16,8 +16,10 @@
 #include "mlir/Reducer/Passes.h"
 #include "mlir/Tools/ParseUtilities.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/StringSaver.h"
 
 #include <csignal>
 
@@ -74,6 +76,11 @@ int main(int argc, char **argv) {
   // A file that grows past a limit is an error of the write, not a signal
   // (LLVM has just taken that for a crash).
   std::signal(SIGXFSZ, SIG_IGN);
+  // Response files are read here: options of passes point into their texts.
+  llvm::BumpPtrAllocator texts;
+  llvm::StringSaver saver(texts);
+  llvm::SmallVector<const char *> args(argv, argv + argc);
+  cl::ExpandResponseFiles(saver, cl::TokenizeGNUCommandLine, args);
   mlir::DialectRegistry registry;
   registry.insert<mlir::piper::PiperDialect, mlir::func::FuncDialect>();
   mlir::registerCanonicalizerPass();
@@ -88,7 +95,8 @@ int main(int argc, char **argv) {
       "no-implicit-module",
       cl::desc("Disable implicit addition of a top-level module op"));
   mlir::PassPipelineCLParser parser("", "Reduction Passes to Run");
-  cl::ParseCommandLineOptions(argc, argv, "MLIR test case reduction tool.\n");
+  cl::ParseCommandLineOptions(args.size(), args.data(),
+                              "MLIR test case reduction tool.\n");
   mlir::MLIRContext context(registry);
   context.printOpOnDiagnostic(false);
   Status status = check({argv + 1, size_t(argc - 1)}, output);
