@@ -115,10 +115,10 @@ private:
       error = where + message;
     return false;
   }
-  /// The member `key`, or null where it is missing or null.
+  /// The member `key`, or a null pointer where it is missing.
   const json *find(const char *key) {
     auto it = entry.find(key);
-    return it == entry.end() || it->is_null() ? nullptr : &*it;
+    return it == entry.end() ? nullptr : &*it;
   }
   bool toInt(const json &value, const std::string &name, int &out);
   bool toInts(const json &value, const std::string &name,
@@ -156,7 +156,8 @@ bool Reader::toInt(const json &value, const std::string &name, int &out) {
 bool Reader::toInts(const json &value, const std::string &name,
                     std::vector<int> &out) {
   if (!value.is_array())
-    return fail("'" + name + "' expects a list of integers");
+    return fail("'" + name + "' expects a list of integers but got " +
+                show(value));
   out.resize(value.size());
   for (size_t i = 0; i < value.size(); ++i)
     if (!toInt(value[i], name, out[i]))
@@ -197,7 +198,7 @@ bool Reader::toAction(const json &value, const std::string &name, Action &out) {
 
 bool Reader::readCap(Schedule &s) {
   const json *cap = find("cap");
-  if (!cap)
+  if (!cap || cap->is_null())
     return true;
   if (cap->is_array())
     return toInts(*cap, "cap", s.cap);
@@ -214,7 +215,7 @@ bool Reader::readChains(Schedule &s) {
     s.chains.emplace_back(s.stageRank.size());
     std::iota(s.chains[0].begin(), s.chains[0].end(), 0);
   } else if (!chains->is_array()) {
-    return fail("'chains' expects a list of lists");
+    return fail("'chains' expects a list of lists but got " + show(*chains));
   } else {
     s.chains.resize(chains->size());
     for (size_t i = 0; i < chains->size(); ++i)
@@ -227,8 +228,11 @@ bool Reader::readChains(Schedule &s) {
 
 bool Reader::readRanks(Schedule &s) {
   const json *ranks = find("ranks");
-  if (!ranks || !ranks->is_array())
-    return fail("'ranks' expects a list of action lists");
+  if (!ranks)
+    return fail("key 'ranks' is missing");
+  if (!ranks->is_array())
+    return fail("'ranks' expects a list of action lists but got " +
+                show(*ranks));
   s.ranks.resize(ranks->size());
   for (size_t r = 0; r < ranks->size(); ++r) {
     const json &actions = (*ranks)[r];
@@ -250,7 +254,11 @@ Result<Schedule> Reader::read() {
     return Error{error};
   }
   const json *kind = find("kind");
-  if (kind && kind->is_string())
+  if (kind && !kind->is_string()) {
+    fail("'kind' expects a string but got " + show(*kind));
+    return Error{error};
+  }
+  if (kind)
     s.kind = kind->get<std::string>();
   const json *stageRank = find("stage_rank");
   bool good = readSize("P", s.P) && readSize("V", s.V) && readSize("M", s.M);
@@ -302,6 +310,10 @@ private:
 };
 } // namespace
 
+bool hasByteOrderMark(const std::string &text) {
+  return text.compare(0, 3, "\xEF\xBB\xBF") == 0;
+}
+
 std::optional<std::string> findRepeatedKey(const std::string &text) {
   KeyFinder finder;
   json::sax_parse(text, &finder);
@@ -316,6 +328,8 @@ std::string parserMessage(const std::string &what) {
 }
 
 Result<std::vector<Schedule>> fromJSON(const std::string &text) {
+  if (hasByteOrderMark(text))
+    return Error{kByteOrderMarkError};
   json root;
   try {
     root = json::parse(text);

@@ -79,6 +79,9 @@ static void expectError(const std::string &text, const std::string &message) {
 
 TEST(TaskCosts, Errors) {
   expectError("", "not JSON: parse error at line 1");
+  expectError("\xEF\xBB\xBF{\"update\": 1}",
+              "the file begins with a byte-order mark, which is not JSON: "
+              "write it without");
   expectError("{\"update\": 1e999}", "not JSON: number overflow");
   expectError(R"({"update": 1e16})", "'update' expects at most 1e15 but got "
                                      "1e+16");

@@ -88,17 +88,19 @@ TEST(JSON, Refusals) {
   EXPECT_EQ(changed("\"stage_rank\":[0],", ""),
             "entry 0: key 'stage_rank' is missing");
   EXPECT_EQ(changed("\"stage_rank\":[0]", "\"stage_rank\":0"),
-            "entry 0: 'stage_rank' expects a list of integers");
+            "entry 0: 'stage_rank' expects a list of integers but got 0");
   EXPECT_EQ(changed("\"cap\":2", "\"cap\":\"2\""),
             "entry 0: 'cap' expects an integer but got \"2\"");
   EXPECT_EQ(changed("\"cap\":2", "\"chains\":3"),
-            "entry 0: 'chains' expects a list of lists");
+            "entry 0: 'chains' expects a list of lists but got 3");
   EXPECT_EQ(changed("\"cap\":2", "\"chains\":[3]"),
-            "entry 0: 'chains' expects a list of integers");
+            "entry 0: 'chains' expects a list of integers but got 3");
   EXPECT_EQ(changed("\"cap\":2", "\"mb_chain\":3"),
-            "entry 0: 'mb_chain' expects a list of integers");
+            "entry 0: 'mb_chain' expects a list of integers but got 3");
   EXPECT_EQ(changed("\"ranks\"", "\"lists\""),
-            "entry 0: 'ranks' expects a list of action lists");
+            "entry 0: key 'ranks' is missing");
+  EXPECT_EQ(changed("\"ranks\":", "\"ranks\":5,\"lists\":"),
+            "entry 0: 'ranks' expects a list of action lists but got 5");
   EXPECT_EQ(changed("[[[", "[7,[["),
             "entry 0: 'ranks[0]' expects a list of actions");
   const std::string expects =
@@ -110,6 +112,29 @@ TEST(JSON, Refusals) {
   EXPECT_EQ(changed("[\"F\",0,0]", "[[0],0,0]"), expects + "array");
   EXPECT_EQ(changed("[\"F\",0,0]", "[\"F\",0,\"0\"]"),
             "entry 0: 'ranks[0]' expects an integer but got \"0\"");
+}
+
+// Only `cap` may be null, which is no limit.
+TEST(JSON, NullIsNotAbsent) {
+  EXPECT_EQ(changed("\"cap\":2", "\"cap\":null"), "no error");
+  EXPECT_EQ(changed("\"mine\"", "null"),
+            "entry 0: 'kind' expects a string but got null");
+  EXPECT_EQ(changed("\"mine\"", "5"),
+            "entry 0: 'kind' expects a string but got 5");
+  EXPECT_EQ(changed("\"cap\":2", "\"chains\":null"),
+            "entry 0: 'chains' expects a list of lists but got null");
+  EXPECT_EQ(changed("\"cap\":2", "\"mb_chain\":null"),
+            "entry 0: 'mb_chain' expects a list of integers but got null");
+  EXPECT_EQ(changed("\"P\":1", "\"P\":null"),
+            "entry 0: 'P' expects an integer but got null");
+  EXPECT_EQ(changed("\"stage_rank\":[0]", "\"stage_rank\":null"),
+            "entry 0: 'stage_rank' expects a list of integers but got null");
+}
+
+TEST(JSON, ByteOrderMark) {
+  EXPECT_EQ(fromJSON(std::string("\xEF\xBB\xBF") + small).error(),
+            "the file begins with a byte-order mark, which is not JSON: write "
+            "it without");
 }
 
 // Deeper than any stack, where a value, an entry or the whole file stands.

@@ -29,6 +29,13 @@ std::string toJSON(const Schedule &schedule);
 /// Errors name the entry, the key and what was expected.
 Result<std::vector<Schedule>> fromJSON(const std::string &text);
 
+/// The error of a text that begins with a byte-order mark, which the parser
+/// would skip and others do not.
+constexpr char kByteOrderMarkError[] =
+    "the file begins with a byte-order mark, which is not JSON: write it "
+    "without";
+bool hasByteOrderMark(const std::string &text);
+
 /// A key that an object of a JSON text has twice, of which parsers keep the
 /// last; nothing if there is none, or the text is no JSON.
 std::optional<std::string> findRepeatedKey(const std::string &text);

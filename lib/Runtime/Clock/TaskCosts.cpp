@@ -176,6 +176,9 @@ Result<TaskCosts> piper::rt::readTaskCosts(const std::string &path) {
                          std::to_string(file->size()));
   std::string text(size_t(file->size()), '\0');
   PIPER_RETURN_IF_ERROR(file->read(0, file->size(), text.data()));
+  if (piper::schedule::hasByteOrderMark(text))
+    return Status::error("costs '" + path +
+                         "': " + piper::schedule::kByteOrderMarkError);
   CostReader reader(path);
   try {
     Json root = Json::parse(text);

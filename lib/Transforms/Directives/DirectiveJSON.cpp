@@ -12,6 +12,7 @@
 
 #include "Directive.h"
 #include "Piper/Runtime/Files.h"
+#include "Piper/Schedule/JSON.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringExtras.h"
@@ -204,6 +205,8 @@ LogicalResult FileReader::addToModule() {
   if (!status.ok())
     return emitProgramError(module) << status.str();
 
+  if (::piper::schedule::hasByteOrderMark(text))
+    return error({}, ::piper::schedule::kByteOrderMarkError);
   Scanner scanner(text);
   if (!scanner.run())
     return error(scanner.position, scanner.problem);
