@@ -200,6 +200,29 @@ static std::string setFlag(Flags &flags, const std::string &name,
   return "unknown flag '" + name + "', see --help";
 }
 
+/// A flag that would change nothing is refused; empty if there is none. A kind
+/// that is not known is left to those who look it up.
+static std::string findIdleFlag(const Flags &flags,
+                                const std::vector<std::string> &given) {
+  auto has = [](const std::vector<std::string> &names,
+                const std::string &name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  const std::string &kind = flags.request.kind;
+  if (has(given, "--prefetch") &&
+      flags.simulate.transfers != Transfers::Rendezvous)
+    return "--prefetch is for --transfers rendezvous";
+  if (!findKind(kind))
+    return "";
+  for (const char *name : {"--placement", "--seed", "--effort"}) {
+    // A comparison passes on all but the placement.
+    bool passesOn = name != std::string("--placement");
+    if (has(given, name) && !(passesOn && has(flags.compare, "search")))
+      return std::string(name) + " is for search but got kind '" + kind + "'";
+  }
+  return "";
+}
+
 Result<Flags> parseFlags(const std::vector<std::string> &arguments) {
   Flags flags;
   std::vector<std::string> given;
@@ -243,6 +266,9 @@ Result<Flags> parseFlags(const std::vector<std::string> &arguments) {
       if (has(name))
         return Error{"--check takes what the file says, and no " +
                      std::string(name)};
+    std::string idle = findIdleFlag(flags, given);
+    if (!idle.empty())
+      return Error{idle};
     return flags;
   }
   if (flags.request.kind.empty())
@@ -250,6 +276,9 @@ Result<Flags> parseFlags(const std::vector<std::string> &arguments) {
   for (const char *name : {"--ranks", "--micro-batches"})
     if (!has(name))
       return Error{std::string(name) + " is missing"};
+  std::string idle = findIdleFlag(flags, given);
+  if (!idle.empty())
+    return Error{idle};
   return resolveSizes(flags);
 }
 
