@@ -130,7 +130,8 @@ TEST_F(CheckpointTest, WhatDoesNotFitChangesNothing) {
                    {"iteration", FileType::I64, {}, &negative},
                    {"update", FileType::I64, {}, &zero},
                    {"seed", FileType::I64, {}, &zero}}),
-            "tensor 'iteration': expects a count from 0 but got -1");
+            "tensor 'iteration': expects a count from 0 to "
+            "4611686018427387904 but got -1");
   std::vector<TensorToWrite> many = {w};
   for (char c = 'a'; c < 'a' + 12; ++c)
     many.push_back({std::string("n") + c, FileType::F32, {1}, data.data()});

@@ -143,7 +143,7 @@ TEST_F(ResumeTest, RowsGoOnWithAnyBatch) {
   EXPECT_EQ(status.message(),
             "'" + folder.file("f") +
                 "': after batches of 4 rows the next row is number 12, which "
-                "lies inside of batches of 8 rows: expects a multiple of 8");
+                "lies inside a batch of 8 rows: expects a multiple of 8");
   status = open(4)->resume(7, {kRows, 28, "batches of 4 rows"});
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.message(),
@@ -188,10 +188,13 @@ TEST_F(ResumeTest, TheStateHoldsThePosition) {
     return load();
   };
   std::string start = "'" + path + "': metadata ";
-  for (const char *value : {"-1", "", "1e3", "1000000000000000000000"})
+  for (const char *value : {"-1", "", "1e3", "1000000000000000000"})
     EXPECT_EQ(spoiled(value, "token"),
-              start + "'position' expects a number from 0 but got '" + value +
-                  "'");
+              start + "'position' expects a whole number from 0 to "
+                      "999999999999999999 but got '" +
+                  value + "'");
+  EXPECT_EQ(spoiled("999999999999999999", "token"),
+            "999999999999999999 token, ");
   EXPECT_EQ(spoiled("3", "byte"),
             start + "'position_unit' expects 'token' or 'row' but got 'byte'");
 }
@@ -209,6 +212,7 @@ TEST_F(ResumeTest, MetricsBeforeAStep) {
   // A last line that was cut, also after it was whole but for its end.
   EXPECT_EQ(before(zero + "{\"step\":1,\"lo"), zero);
   EXPECT_EQ(before(zero + "{\"step\":1,\"lo\n"), zero);
+  EXPECT_EQ(before(zero + "{\"step\":1,\"lo\n\n \t\r\n\n"), zero);
   EXPECT_EQ(before(zero + "{\"step\":1}"), zero + "{\"step\":1}\n");
   EXPECT_EQ(before(zero + "\n" + one + std::string(3, '\0')), zero + one);
   // Lines of others stay.

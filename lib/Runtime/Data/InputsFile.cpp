@@ -145,8 +145,9 @@ Status InputsFile::resume(int64_t iteration, const DataPosition &position) {
   std::string where = "after " + position.batches + " the next row is number " +
                       std::to_string(position.value);
   if (position.value % rows != 0)
-    return fail(where + ", which lies inside of " + batches() +
-                ": expects a multiple of " + std::to_string(rows));
+    return fail(where + ", which lies inside a batch of " +
+                std::to_string(rows) + " rows: expects a multiple of " +
+                std::to_string(rows));
   if (position.value / rows > steps)
     return fail(where + ", but it has " + std::to_string(steps) + " steps of " +
                 batches());

@@ -184,7 +184,8 @@ private:
           file.read(*sources[it->second], 0, 1, ElementType::I64, &value));
       if (value < 0 || value > kMost)
         problems.push_back("tensor " + quote(name) +
-                           ": expects a count from 0 but got " +
+                           ": expects a count from 0 to " +
+                           std::to_string(kMost) + " but got " +
                            std::to_string(value));
     }
     return Status::success();
@@ -200,12 +201,14 @@ private:
     std::string text = entry("position"), unit = entry("position_unit");
     if (entry("piper") != "state" || (text.empty() && unit.empty()))
       return Status::success();
-    bool isNumber = !text.empty() && text.size() <= 18 &&
+    constexpr size_t kMostDigits = 18;
+    bool isNumber = !text.empty() && text.size() <= kMostDigits &&
                     text.find_first_not_of("0123456789") == std::string::npos;
     if (!isNumber)
       return Status::error("'" + file.path() +
-                           "': metadata 'position' expects a number from 0 "
-                           "but got " +
+                           "': metadata 'position' expects a whole number "
+                           "from 0 to " +
+                           std::string(kMostDigits, '9') + " but got " +
                            quote(text));
     for (Unit known : {Unit::Tokens, Unit::Rows})
       if (unit == unitName(known))

@@ -74,6 +74,8 @@ Result<std::string> piper::rt::readMetricsBefore(const std::string &path,
   Result<std::string> text = readAll(path);
   if (!text.ok())
     return text;
+  // The last line with anything in it may be one that was cut.
+  size_t lastEnd = text->find_last_not_of(" \t\r\n");
   std::string kept;
   int64_t number = 0;
   for (size_t at = 0, end; at < text->size(); at = end + 1) {
@@ -81,7 +83,7 @@ Result<std::string> piper::rt::readMetricsBefore(const std::string &path,
     std::string line = text->substr(at, end - at);
     ++number;
     Json value = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-    bool isLast = end + 1 >= text->size();
+    bool isLast = lastEnd == std::string::npos || end > lastEnd;
     if (value.is_discarded() && !isLast && !isBlank(line))
       return Status::error("'" + path + "': line " + std::to_string(number) +
                            " is not JSON: expects the metrics of the run that "
