@@ -27,6 +27,8 @@ static bool isTooDeep(StringRef text) {
 
 static llvm::Expected<GPT2Config> readText(StringRef text,
                                            std::vector<std::string> &warnings) {
+  if (::piper::schedule::hasByteOrderMark(text.str()))
+    return llvm::createStringError(::piper::schedule::kByteOrderMarkError);
   if (isTooDeep(text))
     return llvm::createStringError("brackets are nested deeper than 100");
   auto json = llvm::json::parse(text);
