@@ -99,7 +99,7 @@ int main(int argc, char **argv) {
                               "MLIR test case reduction tool.\n");
   mlir::MLIRContext context(registry);
   context.printOpOnDiagnostic(false);
-  Status status = check({argv + 1, size_t(argc - 1)}, output);
+  Status status = check(llvm::ArrayRef(args).drop_front(), output);
   std::string text;
   if (status.ok()) {
     text = reduce(context, input, explicitModule, parser);
