@@ -190,8 +190,9 @@ TEST_F(ResumeTest, TheStateHoldsThePosition) {
   std::string start = "'" + path + "': metadata ";
   for (const char *value : {"-1", "", "1e3", "1000000000000000000"})
     EXPECT_EQ(spoiled(value, "token"),
-              start + "'position' expects a whole number from 0 to "
-                      "999999999999999999 but got '" +
+              start +
+                  "'position' expects a whole number from 0 to "
+                  "999999999999999999 but got '" +
                   value + "'");
   EXPECT_EQ(spoiled("999999999999999999", "token"),
             "999999999999999999 token, ");

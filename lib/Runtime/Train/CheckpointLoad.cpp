@@ -183,10 +183,9 @@ private:
       PIPER_RETURN_IF_ERROR(
           file.read(*sources[it->second], 0, 1, ElementType::I64, &value));
       if (value < 0 || value > kMost)
-        problems.push_back("tensor " + quote(name) +
-                           ": expects a count from 0 to " +
-                           std::to_string(kMost) + " but got " +
-                           std::to_string(value));
+        problems.push_back(
+            "tensor " + quote(name) + ": expects a count from 0 to " +
+            std::to_string(kMost) + " but got " + std::to_string(value));
     }
     return Status::success();
   }

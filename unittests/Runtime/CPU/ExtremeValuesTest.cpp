@@ -79,12 +79,13 @@ static const ExtremeCase kGradients[] = {
 static std::vector<double> extremes(ElementType element) {
   std::vector<double> list;
   double smallest = element == F32 ? double(FLT_TRUE_MIN) : DBL_TRUE_MIN;
-  for (double x : {0.0, smallest, 1e-20, 0.3, 1.0, 3.0, 20.0, 88.5, 89.0, 90.0, 95.0, 1e4,
-                   2e19, 3e38, double(INFINITY)})
+  for (double x : {0.0, smallest, 1e-20, 0.3, 1.0, 3.0, 20.0, 88.5, 89.0, 90.0,
+                   95.0, 1e4, 2e19, 3e38, double(INFINITY)})
     for (double sign : {1, -1})
       list.push_back(sign * x);
   if (element == F64)
-    list.insert(list.end(), {1e200, -1e200, 1.7e308, -1.7e308, 740, -740, 709.9, -709.9});
+    list.insert(list.end(),
+                {1e200, -1e200, 1.7e308, -1.7e308, 740, -740, 709.9, -709.9});
   list.push_back(NAN);
   return list;
 }
